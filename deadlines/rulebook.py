@@ -1,0 +1,127 @@
+"""All packs, calendars and quantities together, and the law that stands over one city."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from deadlines.calendars import Calendar
+from deadlines.quantities import ReportableQuantities
+from deadlines.reading import Mistake, PackError
+from deadlines.rulepack import EVERY_CITY, Pack, Recipient, Rule, read_pack
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRule:
+    """A rule as it stands over one city: its pack, and who its recipient is there."""
+
+    rule: Rule
+    pack: Pack
+    recipient: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CityLaw:
+    """Everything that stands over one city: its own pack and the packs that lie over it."""
+
+    city: Pack
+    zone: ZoneInfo
+    calendar: Calendar
+    rules: tuple[StandingRule, ...]
+    recipients: Mapping[str, Recipient]
+
+
+class Rulebook:
+    """The packs of a folder. `version` changes with any of them."""
+
+    def __init__(self, packs: Mapping[str, Pack], calendars: Mapping[str, Calendar], quantities: ReportableQuantities) -> None:
+        self.packs = packs
+        self.calendars = calendars
+        self.quantities = quantities
+        self._laws = {pack.id: self._law_over(pack) for pack in packs.values() if pack.is_city}
+        self.version = hashlib.sha256("".join(sorted(f"{pack.id} {pack.version}" for pack in packs.values())).encode()).hexdigest()[:12]
+
+    @property
+    def cities(self) -> list[str]:
+        """The ids of all cities, sorted."""
+        return sorted(self._laws)
+
+    @cached_property
+    def zones(self) -> dict[str, ZoneInfo]:
+        """The zone of each city."""
+        return {city: law.zone for city, law in self._laws.items()}
+
+    @cached_property
+    def recipients(self) -> dict[str, Recipient]:
+        """Everybody a duty of any pack is owed to, the discharger included."""
+        found = {"discharger": Recipient("discharger", "the discharger")}
+        for pack in self.packs.values():
+            for key, recipient in pack.recipients.items():
+                if key not in found or (recipient.telephone and not found[key].telephone):
+                    found[key] = recipient
+        return found
+
+    def law_of(self, city: str) -> CityLaw:
+        """The law over a city. Raises KeyError for a city without a pack."""
+        return self._laws[city]
+
+    def rule(self, duty: str) -> tuple[Pack, Rule]:
+        """A rule by its duty id, with its pack. Raises KeyError."""
+        pack = self.packs[duty.partition("/")[0]]
+        return pack, next(rule for rule in pack.rules if rule.duty == duty)
+
+    def _law_over(self, city: Pack) -> CityLaw:
+        over = [city, *(pack for pack in self.packs.values() if EVERY_CITY in pack.covers or city.id in pack.covers)]
+        rules = tuple(
+            StandingRule(rule, pack, city.agencies.get(rule.to_agency) if rule.to_agency else rule.to)
+            for pack in over
+            for rule in pack.rules
+        )
+        recipients = {key: recipient for pack in reversed(over) for key, recipient in pack.recipients.items()}
+        recipients["discharger"] = Recipient("discharger", "the discharger")
+        if city.zone is None or city.calendar is None:
+            raise KeyError(f"{city.id} has no zone or calendar")
+        return CityLaw(city, city.zone, self.calendars[city.calendar], rules, recipients)
+
+
+def read_rulebook(texts: Mapping[str, str], calendars: Mapping[str, Calendar], quantities: ReportableQuantities) -> Rulebook:
+    """Read packs, given as {path: text}, and check them against each other. Raises PackError with every mistake of every pack."""
+    packs: dict[str, Pack] = {}
+    paths: dict[str, str] = {}
+    mistakes: list[Mistake] = []
+    for path, text in sorted(texts.items()):
+        try:
+            pack = read_pack(path, text)
+        except PackError as error:
+            mistakes.extend(error.mistakes)
+            continue
+        if pack.id in packs:
+            mistakes.append(Mistake(path, 1, "pack", f"{pack.id!r} is also the id of {paths[pack.id]}", "an id of its own"))
+        packs[pack.id], paths[pack.id] = pack, path
+    if not mistakes:
+        mistakes = [
+            Mistake(paths[pack.id], 1, place, wrong, right)
+            for pack in packs.values()
+            for place, wrong, right in _cross_check(pack, packs, calendars)
+        ]
+    PackError.raise_if_any(mistakes)
+    return Rulebook(packs, calendars, quantities)
+
+
+def _cross_check(pack: Pack, packs: Mapping[str, Pack], calendars: Mapping[str, Calendar]) -> list[tuple[str, str, str]]:
+    found = []
+    cities = [other for other in packs.values() if other.is_city]
+    if pack.is_city and pack.calendar not in calendars:
+        found.append(("calendar", f"no calendar {pack.calendar!r}", f"one of: {', '.join(sorted(calendars))}"))
+    for covered in pack.covers:
+        if not pack.is_city and covered != EVERY_CITY and covered not in {city.id for city in cities}:
+            found.append(("covers", f"no city {covered!r}", f"{EVERY_CITY}, or: {', '.join(sorted(city.id for city in cities))}"))
+    for rule in pack.rules:
+        for city in cities:
+            over = pack is city or EVERY_CITY in pack.covers or city.id in pack.covers
+            if over and rule.to_agency and rule.to_agency not in city.agencies:
+                found.append((rule.duty, f"{city.id} names no agency {rule.to_agency!r}", "an entry in that city's `agencies`"))
+    return found

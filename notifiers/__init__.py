@@ -1,0 +1,32 @@
+"""Channels to people: e-mail over SMTP, SMS over Twilio, and a file that stands in for either.
+
+Knows messages and addresses, not spills; imports nothing of ours, reads no environment, no clock, and writes no log.
+
+    channel.problem_with(address)   what is wrong with an address, before it is stored
+    await channel.send(message)     one attempt: accepted, try_again, refused or unknown
+    await channel.aclose()          at the end
+"""
+
+from notifiers.addresses import e164
+from notifiers.channel import Channel
+from notifiers.email import EmailChannel
+from notifiers.file import FileChannel
+from notifiers.message import Message, Outcome, Receipt
+from notifiers.sms import SmsChannel, TwilioAccount, segments
+from notifiers.smtp import Encryption, SmtpServer, parse_smtp_url
+
+__all__ = [
+    "Channel",
+    "EmailChannel",
+    "Encryption",
+    "FileChannel",
+    "Message",
+    "Outcome",
+    "Receipt",
+    "SmsChannel",
+    "SmtpServer",
+    "TwilioAccount",
+    "e164",
+    "parse_smtp_url",
+    "segments",
+]

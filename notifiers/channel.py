@@ -1,0 +1,49 @@
+"""What every channel offers, and how the answers of providers are read. Nothing here writes a log: the receipt tells all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from notifiers.message import Message, Outcome, Receipt, one_line
+
+LONGEST_DETAIL_CHARACTERS = 2048
+_TRY_LATER_STATUSES = frozenset({408, 425, 429})
+
+
+class Channel(Protocol):
+    """A way to one person. Implementations: EmailChannel, SmsChannel, and FileChannel, which stands in for either."""
+
+    name: str  # "email", "sms": the word used in ladders and subscriptions
+
+    def problem_with(self, address: str) -> str | None:
+        """Return what is wrong with an address and what would be right, in words; None if it is fine."""
+        ...
+
+    async def send(self, message: Message) -> Receipt:
+        """Make one attempt and return what came of it. Never raises for an answer of the provider or of the network."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give connections back. A send after this is answered with TRY_AGAIN or goes the way of the HTTP client that was passed in."""
+        ...
+
+
+def outcome_of_status(status: int) -> Outcome:
+    """Return what an HTTP status means for the message.
+
+    2xx is ACCEPTED; 408, 425, 429 and 5xx are TRY_AGAIN; other 4xx are REFUSED. What is no answer to the request (1xx, 3xx) is TRY_AGAIN:
+    it comes from a wrong address of the provider, and an operator's mistake must not throw a notice away.
+    """
+    if 200 <= status < 300:
+        return Outcome.ACCEPTED
+    if 400 <= status < 500 and status not in _TRY_LATER_STATUSES:
+        return Outcome.REFUSED
+    return Outcome.TRY_AGAIN
+
+
+def detail_of(answer: str, secrets: Iterable[str | None] = ()) -> str:
+    """Return an answer fit to be stored: one line, secrets masked, the first 2,048 characters."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        answer = answer.replace(secret, "***")  # before cutting, so that no half of a secret is left at the end
+    return one_line(answer[: 2 * LONGEST_DETAIL_CHARACTERS])[:LONGEST_DETAIL_CHARACTERS]

@@ -1,0 +1,94 @@
+"""What is sent and what came of it. A message goes to one address; a receipt tells one attempt.
+
+Nothing here knows spills: `spill`, `duty` and `step` are carried along for the reader of headers and of outbox.jsonl.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
+_LONGEST_KEY_CHARACTERS = 100
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+class Outcome(StrEnum):
+    """What an attempt came to: whose turn it is now."""
+
+    ACCEPTED = "accepted"  # the provider took it over
+    TRY_AGAIN = "try_again"  # it has not gone out; a later attempt may succeed
+    REFUSED = "refused"  # it has not gone out, and the same message to the same address never will
+    UNKNOWN = "unknown"  # it may or may not have gone out; another attempt may arrive twice
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to one address. `at` is aware (kept as given, written as UTC); a naive one or an empty key is a ValueError."""
+
+    key: str  # idempotency key: the delivery's id, the same on every attempt
+    channel: str  # "email" or "sms"
+    to: str
+    subject: str  # e-mail only: an SMS carries `text` alone
+    text: str
+    spill: str | None
+    duty: str | None
+    step: str | None
+    at: datetime  # when it was promised; the Date header
+
+    def __post_init__(self) -> None:
+        if self.at.tzinfo is None or self.at.utcoffset() is None:
+            raise ValueError(f"Message.at is {self.at.isoformat()}, without a zone; give an aware time, such as one in UTC")
+        if not self.key:
+            raise ValueError("Message.key is empty; give the id of the delivery, the same on every attempt")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one attempt came to. `detail` is the provider's answer, at most 2,048 characters, without secrets."""
+
+    outcome: Outcome
+    provider_id: str | None = None
+    detail: str = ""
+
+
+def key_token(key: str) -> str:
+    """Return the key as a token safe in any header, always the same one: itself where it is plain, else its SHA-256 in hex."""
+    if len(key) <= _LONGEST_KEY_CHARACTERS and _PLAIN_KEY.fullmatch(key):
+        return key
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def one_line(text: str) -> str:
+    """Return the text as one line: each run of line ends, NUL and other control characters becomes one space, half a surrogate U+FFFD."""
+    return re.sub(r"\x00+", " ", "".join(_in_one_line(character) for character in text)).strip()
+
+
+def many_lines(text: str) -> str:
+    """Return the text with LF line ends, without control characters other than LF and tab; half a surrogate becomes U+FFFD."""
+    unix_lines = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", text)
+    return "".join(_in_many_lines(character) for character in unix_lines)
+
+
+def _in_one_line(character: str) -> str:
+    match unicodedata.category(character):
+        case "Cc" | "Zl" | "Zp":
+            return "\x00"  # a mark only: one_line makes one space of a run of them
+        case "Cs":
+            return _REPLACEMENT
+        case _:
+            return character
+
+
+def _in_many_lines(character: str) -> str:
+    match unicodedata.category(character):
+        case "Cc" if character not in "\n\t":
+            return ""
+        case "Cs":
+            return _REPLACEMENT
+        case _:
+            return character

@@ -1,0 +1,104 @@
+"""Who is calling: staff by bearer token, a discharger by the token of a private link, or anyone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+
+from service.access import Staff, staff_of
+from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
+from service.parties import spill_of_token
+from service.tables import Spill
+from service.transaction import House, Transaction, reading
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls about one spill: a member of staff, or the discharger of that spill. `name` goes into the record."""
+
+    name: str
+    staff: Staff | None
+
+    def require(self, role: str, city: str | None) -> None:
+        """Raise NotAllowed unless this is staff with the role, or the discharger where `role` is "discharger"."""
+        if self.staff is not None:
+            self.staff.require("officer" if role == "discharger" else role, city)
+        elif role != "discharger":
+            raise NotAllowed(f"this needs a member of staff with the role {role}")
+
+
+def house_of(request: Request) -> House:
+    """The house this application stands over."""
+    house: House = request.app.state.house
+    return house
+
+
+def bearer(request: Request) -> str | None:
+    """The bearer token of a call, or None where it has no Authorization header. Raises NotSignedIn for another scheme."""
+    header = request.headers.get("authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise NotSignedIn("the Authorization header must be: Bearer TOKEN")
+    return token.strip()
+
+
+async def signed_in(request: Request) -> Staff:
+    """The member of staff who calls. Raises NotSignedIn."""
+    token = bearer(request)
+    if token is None:
+        raise NotSignedIn("this call needs a staff token: Authorization: Bearer TOKEN")
+    async with reading(house_of(request)) as tx:
+        return await staff_of(tx, token, "api")
+
+
+async def caller_about(tx: Transaction, token: str | None, reference: str) -> tuple[Caller, Spill]:
+    """Who calls about a spill, and the spill. Raises NotSignedIn without a token; a stranger's spill is NotKnown."""
+    if token is None:
+        raise NotSignedIn("this call needs a staff token, or the token of the discharger's private link")
+    if token.startswith("sc_"):
+        staff = await staff_of(tx, token, "api")
+        spill = await tx.spill(reference)
+        if not staff.may_see(spill.city):
+            raise NotKnown(f"there is no spill {reference}")
+        return Caller(staff.email, staff), spill
+    try:
+        spill = await spill_of_token(tx, "respond", token)
+    except NotKnown:
+        raise NotSignedIn("this token is not valid") from None
+    if spill.reference != reference:
+        raise NotKnown(f"there is no spill {reference}")
+    return Caller(f"discharger of {reference}", None), spill
+
+
+async def json_object(request: Request) -> dict[str, Any]:
+    """The JSON object of a request body. Raises BadInput where it is not one."""
+    body = await request.body()
+    try:
+        given = json.loads(body or b"null")
+    except (ValueError, RecursionError) as error:
+        problem = BadInput("the body is not JSON", [f"body: {str(error)[:200]}; right would be: a JSON object"])
+        problem.status = 400
+        raise problem from None
+    if not isinstance(given, dict):
+        problem = BadInput("the body is not a JSON object", ['body: right would be: {"description": "..."}'])
+        problem.status = 400
+        raise problem
+    return given
+
+
+async def read_body(request: Request, shape: type[Shape]) -> Shape:
+    """The request body in the given shape. Raises BadInput with one line a fault."""
+    given = await json_object(request)
+    try:
+        return shape.model_validate(given)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()]
+        raise BadInput("the body has faults", faults) from None

@@ -1,0 +1,259 @@
+"""Reports in, spills out: intake, the list, one spill, amendments, events, follow-up reports."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from deadlines import as_z
+from service import followups, obligations, spills
+from service.access import staff_of
+from service.api.callers import bearer, caller_about, house_of, json_object, read_body, signed_in
+from service.errors import BadInput, NotKnown
+from service.events import SpillEvent
+from service.intake import Arrival, take_in
+from service.parties import respond_url
+from service.tables import EventRow, FollowUp, Obligation, Spill
+from service.transaction import House, Transaction, reading, transaction
+
+router = APIRouter(tags=["spills"])
+
+_REPORT_SCHEMA: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "description": "Kept however odd it is; what cannot be used is flagged in `warnings`. Staff may add any fact.",
+                    "properties": {
+                        "description": {"type": "string"},
+                        "location": {
+                            "type": "object",
+                            "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}, "address": {"type": "string"}},
+                        },
+                        "seen_at": {"type": "string", "format": "date-time"},
+                        "material": {"type": "string"},
+                        "volume": {"type": "object", "example": {"quantity": 1500, "unit": "gal"}},
+                        "reached": {"type": "array", "items": {"type": "string"}},
+                        "contact": {
+                            "type": "object",
+                            "example": {"name": "A. Neighbour", "phone": "+19095550110", "privacy": "confidential"},
+                        },
+                        "language": {"type": "string", "enum": ["en", "es"]},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class Received(BaseModel):
+    """The answer to a report."""
+
+    reference: str
+    status_url: str
+    jurisdiction: str | None
+    warnings: list[str]
+
+
+class Amendment(BaseModel):
+    """Amended facts: keys of the fact object with their new values, null for unknown, and the reason."""
+
+    model_config = ConfigDict(extra="allow")
+    reason: str = ""
+    facts: dict[str, JsonValue] | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """The facts to amend, given under `facts` or beside the reason."""
+        return {**(self.facts or {}), **(self.model_extra or {})}
+
+
+class FollowUpIn(BaseModel):
+    """A written follow-up report for one duty: a draft unless `submit`; `by` is the name and title of who answers for it."""
+
+    model_config = ConfigDict(extra="forbid")
+    duty: str = ""
+    clock: int | None = None
+    content: dict[str, JsonValue] = Field(default_factory=dict)
+    by: str = ""
+    submit: bool = False
+
+
+class DischargerIn(BaseModel):
+    """Who is responsible for the spill."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    email: str = ""
+    phone: str = ""
+
+
+@router.post("/spills", status_code=201, openapi_extra=_REPORT_SCHEMA)
+async def report_spill(request: Request, response: Response) -> Received:
+    """Report a spill. Public; a staff token may add any fact. The same `Idempotency-Key` with the same body gives the same answer."""
+    house = house_of(request)
+    token = bearer(request)
+    staff = None
+    if token is not None:
+        async with reading(house) as tx:
+            staff = await staff_of(tx, token, "api")
+        staff.require("officer", None)
+    body = await json_object(request)
+    key = request.headers.get("idempotency-key", "")[:500]
+    arrival = Arrival(body, "staff" if staff else "api", staff.email if staff else "public", staff is not None, key)
+    taken = await take_in(house, arrival)
+    if taken.replayed:
+        response.headers["Idempotency-Replayed"] = "true"
+    response.headers["Location"] = f"/api/v1/spills/{taken.reference}"
+    return Received(reference=taken.reference, status_url=taken.status_url, jurisdiction=taken.jurisdiction, warnings=taken.warnings)
+
+
+@router.get("/spills")
+async def list_spills(
+    request: Request,
+    city: str | None = None,
+    state: Annotated[str | None, Query(pattern="^(open|overdue|unassigned)$")] = None,
+    q: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> dict[str, Any]:
+    """The spills of the caller's cities, the one with the next due time first. `state`: open, overdue, unassigned."""
+    staff = await signed_in(request)
+    async with reading(house_of(request)) as tx:
+        found = await obligations.board(tx, staff, city=city, state=state, text=q, limit=limit, offset=offset)
+        spills_found = [
+            {
+                **_summary(entry["spill"]), "next_due_at": as_z(entry["next_due"]), "next_duty": entry["next_duty"], "open": entry["open"],
+                "overdue": entry["overdue"], "alarms": entry["alarms"],
+            }
+            for entry in found
+        ]  # fmt: skip
+        return {"spills": spills_found, "limit": limit, "offset": offset}
+
+
+@router.get("/spills/{reference}")
+async def one_spill(request: Request, reference: str) -> dict[str, Any]:
+    """One spill: its facts, clocks, what is asked of people, and everything that happened."""
+    staff = await signed_in(request)
+    house = house_of(request)
+    async with reading(house) as tx:
+        spill = await tx.spill(reference)
+        if not staff.may_see(spill.city):
+            raise NotKnown(f"there is no spill {reference}")
+        rows = await obligations.of_spill(tx, spill)
+        return {
+            **_summary(spill), "description": spill.description, "location": {"lat": spill.lat, "lon": spill.lon, "address": spill.address},
+            "facts": spill.facts, "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
+            "clocks": [obligations.clock_json(row, tx.now) for row in rows],
+            "questions": obligations.open_questions(tx, spill),
+            "timeline": [_told(row, event) for row, event in await tx.history(spill)],
+        }  # fmt: skip
+
+
+@router.patch("/spills/{reference}/facts")
+async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
+    """Amend facts, with a reason. Both values are kept; clocks and alerts are planned anew in the same transaction."""
+    amendment = await read_body(request, Amendment)
+    return await _changed(
+        request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, amendment.changes(), amendment.reason)
+    )
+
+
+@router.put("/spills/{reference}/discharger")
+async def name_discharger(request: Request, reference: str) -> dict[str, Any]:
+    """Name who is responsible; they are then told in the role of the discharger."""
+    given = await read_body(request, DischargerIn)
+    return await _changed(
+        request, reference, "officer", lambda tx, spill: spills.name_discharger(tx, spill, given.name, given.email, given.phone)
+    )
+
+
+@router.get("/spills/{reference}/clocks")
+async def clocks_of(request: Request, reference: str) -> list[dict[str, Any]]:
+    """The clocks of a spill as in section 2 of the contract, each with its `id`; for staff and the discharger."""
+    async with reading(house_of(request)) as tx:
+        _, spill = await caller_about(tx, bearer(request), reference)
+        return [obligations.clock_json(row, tx.now) for row in await obligations.of_spill(tx, spill)]
+
+
+@router.post("/spills/{reference}/events", status_code=201)
+async def record_event(request: Request, reference: str) -> dict[str, Any]:
+    """Record an event of section 1 of the contract; for staff and the discharger. `note` may say more: whom, what control number."""
+    act = await json_object(request)
+    note = act.pop("note", "")
+    if not isinstance(note, str):
+        raise BadInput("the event has faults", ["note: it is not a text"])
+    return await _changed(request, reference, "discharger", lambda tx, spill: spills.record_act(tx, spill, act, note))
+
+
+@router.post("/spills/{reference}/reports", status_code=201)
+async def follow_up(request: Request, reference: str) -> dict[str, Any]:
+    """Save or file a written follow-up report. It meets its duty only when every item the law lists is there."""
+    given = await read_body(request, FollowUpIn)
+    house = house_of(request)
+    token = bearer(request)
+    async with reading(house) as tx:
+        caller, _ = await caller_about(tx, token, reference)
+    async with transaction(house, caller.name) as tx:
+        spill = await tx.spill(reference)
+        caller.require("discharger", spill.city)
+        row = _clock_of(await obligations.of_spill(tx, spill), given)
+        if not given.submit:
+            return {"clock": row.id, "duty": row.duty, **_version(await followups.save_draft(tx, spill, row, given.content, given.by))}
+        stamp = await followups.file_report(tx, spill, row, given.content, given.by)
+        return {**stamp.model_dump(), "clock": row.id, "state": "filed", "clock_state": row.state, "filed_at": as_z(tx.now)}
+
+
+def _clock_of(rows: list[Obligation], given: FollowUpIn) -> Obligation:
+    mine = [row for row in rows if row.id == given.clock or (given.clock is None and row.duty == given.duty)]
+    if not mine:
+        owed = ", ".join(sorted({row.duty for row in rows if followups.wants_report(row)})) or "none"
+        raise BadInput(
+            "no such duty here", [f"duty: {given.duty or given.clock!r} is not owed for this spill; right would be: one of {owed}"]
+        )
+    open_first = sorted(mine, key=lambda row: row.state not in ("running", "overdue"))
+    if not followups.wants_report(open_first[0]):
+        raise BadInput(
+            "no report is owed", [f"duty: {open_first[0].duty} is done {' or '.join(open_first[0].clock['methods'])}, not by a report"]
+        )
+    return open_first[0]
+
+
+def _version(row: FollowUp) -> dict[str, Any]:
+    return {"version": row.version, "state": row.state, "content": row.content, "by": row.by, "saved_at": as_z(row.saved_at)}
+
+
+async def _changed(request: Request, reference: str, role: str, change: Any) -> dict[str, Any]:
+    """Do one change to a spill as the caller, and give back its facts and clocks as they stand after it."""
+    house: House = house_of(request)
+    token = bearer(request)
+    async with reading(house) as tx:
+        caller, _ = await caller_about(tx, token, reference)
+    async with transaction(house, caller.name) as tx:
+        spill = await tx.spill(reference)
+        caller.require(role, spill.city)
+        await change(tx, spill)
+        return await _standing(tx, spill)
+
+
+async def _standing(tx: Transaction, spill: Spill) -> dict[str, Any]:
+    rows = await obligations.of_spill(tx, spill)
+    return {"reference": spill.reference, "facts": spill.facts, "clocks": [obligations.clock_json(row, tx.now) for row in rows]}
+
+
+def _summary(spill: Spill) -> dict[str, Any]:
+    return {
+        "reference": spill.reference, "jurisdiction": spill.city, "received_at": as_z(spill.received_at), "flags": spill.flags,
+        "material": spill.facts.get("material"), "volume": spill.facts.get("volume"),
+    }  # fmt: skip
+
+
+def _told(row: EventRow, event: SpillEvent) -> dict[str, Any]:
+    return {
+        "id": row.id, "kind": row.kind, "actor": row.actor, "happened_at": as_z(row.happened_at), "recorded_at": as_z(row.recorded_at),
+        **event.model_dump(mode="json"),
+    }  # fmt: skip

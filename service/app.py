@@ -1,0 +1,131 @@
+"""The web application: pages and API over one house, errors as RFC 9457 problems, and health for operators."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy import func, select, text
+from sqlmodel import col
+from starlette.exceptions import HTTPException
+
+from service import api, pages
+from service.errors import NotSignedIn, SpillclockError
+from service.tables import Heartbeat
+from service.transaction import House, reading
+from service.worker import LATE_AFTER
+
+MAX_BODY_BYTES = 1_000_000
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def build_app(house: House) -> FastAPI:
+    """The application over a house that is ready to use (its database migrated)."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+
+    app = FastAPI(
+        title="Spillclock", version="0.1.0", lifespan=lifespan, max_body_size=MAX_BODY_BYTES,
+        description="Spill reports in, legal clocks out, and a person told in time.",
+    )  # fmt: skip
+    app.state.house = house
+    app.middleware("http")(_guard)
+    app.add_exception_handler(SpillclockError, _problem)
+    app.add_exception_handler(HTTPException, _http_problem)
+    app.add_exception_handler(RequestValidationError, _input_problem)
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=str(files("service") / "static")), name="static")
+    app.add_api_route("/healthz", _alive, include_in_schema=False)
+    app.add_api_route("/readyz", _ready, include_in_schema=False)
+    return app
+
+
+async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Refuse form posts that come from another site, and send the headers that keep pages to themselves."""
+    if request.method not in _SAFE and not request.url.path.startswith(("/api/", "/hooks/")) and not _same_site(request):
+        problem = {"type": "about:blank", "title": "Not allowed", "status": 403, "detail": "this form was sent from another site"}
+        return JSONResponse(problem, 403, media_type="application/problem+json")
+    response = await call_next(request)
+    response.headers.setdefault("X-Content-Type-Options", "nosniff")
+    response.headers.setdefault("X-Frame-Options", "DENY")
+    # Private links must not travel to other sites as a referrer.
+    response.headers.setdefault("Referrer-Policy", "same-origin")
+    if request.url.path not in ("/docs", "/redoc"):
+        policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+        response.headers.setdefault("Content-Security-Policy", policy)
+    return response
+
+
+def _same_site(request: Request) -> bool:
+    fetch_site = request.headers.get("sec-fetch-site")
+    if fetch_site is not None:
+        return fetch_site in ("same-origin", "none")
+    origin = request.headers.get("origin")
+    # Browsers send one or the other with every form post; a plain client that sends neither carries no stolen cookie either.
+    return not request.cookies if origin is None else urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    if not isinstance(error, SpillclockError):
+        raise error
+    if isinstance(error, NotSignedIn) and request.url.path.startswith("/staff"):
+        return Response(status_code=303, headers={"Location": "/staff/sign-in"})
+    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
+        page: Response = pages.error_page(request, error)
+        return page
+    body: dict[str, Any] = {"type": "about:blank", "title": error.title, "status": error.status, "detail": str(error)}
+    if error.faults:
+        body["errors"] = error.faults
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotSignedIn) else {}
+    return JSONResponse(body, error.status, headers, media_type="application/problem+json")
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    told = SpillclockError(str(error.detail))
+    told.status, told.title = error.status_code, str(error.detail)
+    response = await _problem(request, told)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _input_problem(request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    told = SpillclockError("the request has faults", [f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()])
+    told.status, told.title = 422, "The input has faults"
+    return await _problem(request, told)
+
+
+async def _alive(request: Request) -> dict[str, str]:
+    """The process answers."""
+    del request
+    return {"status": "alive"}
+
+
+async def _ready(request: Request) -> Response:
+    """200 where the database answers and a worker finished a round lately; else 503 saying which does not."""
+    house: House = request.app.state.house
+    checks = {"database": "unreachable", "worker": "unknown"}
+    try:
+        async with reading(house) as tx:
+            await tx.session.execute(text("SELECT 1"))
+            checks["database"] = "ok"
+            last = await tx.session.scalar(select(func.max(col(Heartbeat.at))))
+            late = last is None or tx.now - last > LATE_AFTER
+            checks["worker"] = ("never seen" if last is None else f"late, last round {last.isoformat()}") if late else "ok"
+    except Exception as error:  # whatever the database says, the answer is that it is not ready
+        checks["database"] = f"unreachable: {type(error).__name__}"
+    ready = all(value == "ok" for value in checks.values())
+    return JSONResponse({"status": "ready" if ready else "not ready", "checks": checks}, 200 if ready else 503)

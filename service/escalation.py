@@ -1,0 +1,281 @@
+"""Climbing the ladders: who is told when, until the duty is done. Acknowledging rests a person until the next rung, never the duty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from deadlines import PlannedRung, Rung, due_rungs, next_rung, plan
+from service import outbox
+from service.events import (
+    MessageGaveUp,
+    ObligationAcknowledged,
+    ObligationMet,
+    ObligationMoved,
+    ObligationOpened,
+    ObligationOverdue,
+    ObligationWaived,
+    ObligationWithdrawn,
+    RungReached,
+    RungReachedNobody,
+    RungRested,
+    TriageAsked,
+)
+from service.outbox import OPEN_STATES, Promise
+from service.parties import Person, people_for_triage, people_of, respond_url, staff_url
+from service.tables import EventRow, MessageRow, Obligation, Spill
+from service.transaction import House, Recorded, Transaction
+from service.wording import Alert, Words, alert, triage
+
+# A rung that goes out later than this after its moment missed it, and its message says so.
+PUNCTUAL = timedelta(seconds=60)
+BATCH = 20
+_Closing = ObligationMet | ObligationWithdrawn | ObligationWaived
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a climb does: the rungs it stands for, and whether they were brought forward because the rung before reached nobody."""
+
+    rungs: Sequence[PlannedRung]
+    at_once: bool = False
+
+    @property
+    def steps(self) -> list[str]:
+        return [rung.step for rung in self.rungs]
+
+    @property
+    def name(self) -> str:
+        return self.rungs[-1].step + (" at once" if self.at_once else "")
+
+
+def frozen_ladder(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
+    """A ladder as it is stored with an obligation, so that a later edit of the pack does not change a climb under way."""
+    return [
+        {
+            "at": rung.step, "tell": list(rung.tell), "by": list(rung.by), "unless_acknowledged": rung.unless_acknowledged,
+            "every_seconds": rung.every.total_seconds() if rung.every else None, "times": rung.times,
+        }
+        for rung in rungs
+    ]  # fmt: skip
+
+
+def planned(obligation: Obligation) -> list[PlannedRung]:
+    """The rungs of an obligation at their moments; none where it waits for its start."""
+    if obligation.begins_at is None or obligation.due_at is None:
+        return []
+    rungs = []
+    for stored in obligation.ladder:
+        from_due, offset = Rung.parse_at(stored["at"])
+        every = timedelta(seconds=stored["every_seconds"]) if stored["every_seconds"] else None
+        tell, by = tuple(stored["tell"]), tuple(stored["by"])
+        rungs.append(Rung(stored["at"], from_due, offset, tell, by, stored["unless_acknowledged"], every, stored["times"]))
+    return plan(tuple(rungs), obligation.begins_at, obligation.due_at)
+
+
+async def begin(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to an opened or moved obligation: plan its ladder, and climb what is already due."""
+    event = recorded.event
+    if not isinstance(event, (ObligationOpened, ObligationMoved)):
+        return
+    obligation = await tx.session.get_one(Obligation, event.obligation)
+    moved = isinstance(event, ObligationMoved)
+    if isinstance(event, ObligationMoved) and not event.replanned:
+        return
+    if moved:
+        await outbox.cancel(tx, obligation)
+    obligation.plan_no += 1
+    obligation.climbed_to = None
+    rungs = planned(obligation) if obligation.state in OPEN_STATES else []
+    obligation.next_at = rungs[0].at if rungs else None
+    if obligation.next_at is not None and obligation.next_at <= tx.now:
+        await climb(tx, recorded.spill, obligation, changed=moved)
+    tx.wakes_worker = True
+
+
+async def stop(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to a duty met, withdrawn or waived: nothing planned about it stays."""
+    event = recorded.event
+    if isinstance(event, _Closing):
+        obligation = await tx.session.get_one(Obligation, event.obligation)
+        obligation.next_at = None
+        await outbox.cancel(tx, obligation)
+
+
+async def rest(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to an acknowledgement: what that person was still to get about this rung is taken back."""
+    if isinstance(recorded.event, ObligationAcknowledged):
+        obligation = await tx.session.get_one(Obligation, recorded.event.obligation)
+        await outbox.cancel(tx, obligation, recorded.event.person)
+
+
+async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, changed: bool = False) -> None:
+    """Climb every rung that is due, all of them in one message a person and channel, and say when to climb next.
+
+    A rung that finds nobody is recorded as an alarm, and the next one is climbed at once.
+    """
+    if obligation.state not in OPEN_STATES:
+        obligation.next_at = None
+        return
+    rungs = planned(obligation)
+    due = due_rungs(rungs, obligation.climbed_to, tx.now)
+    await _note_overdue(tx, spill, obligation)
+    obligation.climbed_to = max(tx.now, due[-1].at) if due else obligation.climbed_to
+    if due:
+        wanted = await _not_rested(tx, spill, obligation, rungs, due)
+        if wanted:
+            await _tell(tx, spill, obligation, _Step(wanted), changed=changed)
+    obligation.next_at = _next_climb(obligation, rungs, tx.now)
+
+
+def _next_climb(obligation: Obligation, rungs: list[PlannedRung], now: datetime) -> datetime | None:
+    following = next_rung(rungs, max(obligation.climbed_to or now, now))
+    moments = [following.at] if following else []
+    if not obligation.overdue_noted and obligation.due_at is not None:
+        # The due moment itself is still on time; the record of a missed duty is made the second after.
+        moments.append(max(obligation.due_at + timedelta(seconds=1), now))
+    return min(moments, default=None)
+
+
+async def _note_overdue(tx: Transaction, spill: Spill, obligation: Obligation) -> None:
+    if obligation.due_at is not None and tx.now > obligation.due_at and not obligation.overdue_noted:
+        obligation.overdue_noted = True
+        obligation.state = "overdue"
+        event = ObligationOverdue(obligation=obligation.id or 0, duty=obligation.duty, due_at=obligation.due_at.isoformat())
+        await tx.record(spill, event, obligation.due_at)
+
+
+async def _not_rested(
+    tx: Transaction, spill: Spill, obligation: Obligation, rungs: list[PlannedRung], due: list[PlannedRung]
+) -> list[PlannedRung]:
+    """The due rungs less those that are left out because somebody acknowledged since the rung before."""
+    if not any(rung.unless_acknowledged for rung in due):
+        return due
+    acknowledged = await _acknowledgements(tx, spill, obligation)
+    wanted: list[PlannedRung] = []
+    for rung in due:
+        before = max((other.at for other in rungs if other.at < rung.at), default=rung.at)
+        person = next((person for person, at in acknowledged if at >= before), None)
+        if rung.unless_acknowledged and person is not None:
+            await tx.record(spill, RungRested(obligation=obligation.id or 0, duty=obligation.duty, steps=[rung.step], person=person))
+        else:
+            wanted.append(rung)
+    return wanted
+
+
+async def _acknowledgements(tx: Transaction, spill: Spill, obligation: Obligation) -> list[tuple[str, datetime]]:
+    rows = await tx.session.execute(
+        select(EventRow).where(col(EventRow.spill_id) == spill.id, col(EventRow.kind) == ObligationAcknowledged.kind)
+    )
+    return [(row.payload["person"], row.recorded_at) for row in rows.scalars() if row.payload["obligation"] == obligation.id]
+
+
+async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, *, changed: bool) -> None:
+    """Promise the messages of a step; where it finds nobody, raise the alarm and take the next rung at once, and so on to the top."""
+    rungs = planned(obligation)
+    while True:
+        people = await _people(tx, spill, step)
+        if people:
+            await _promise(tx, spill, obligation, step, people, changed=changed)
+            return
+        roles = ", ".join(sorted({role for rung in step.rungs for role in rung.tell}))
+        await _alarm(tx, spill, obligation, step.steps, f"nobody with an address fills the role: {roles}")
+        following = next_rung(rungs, step.rungs[-1].at)
+        if following is None:
+            return
+        step = _Step([following], at_once=True)
+
+
+async def _alarm(tx: Transaction, spill: Spill, obligation: Obligation, steps: list[str], reason: str) -> None:
+    await tx.record(spill, RungReachedNobody(obligation=obligation.id or 0, duty=obligation.duty, steps=steps, reason=reason))
+
+
+async def _people(tx: Transaction, spill: Spill, step: _Step) -> list[tuple[Person, str]]:
+    """Each address once, however many roles and rungs lead to it."""
+    found: dict[tuple[str, str], tuple[Person, str]] = {}
+    for rung in step.rungs:
+        for role in rung.tell:
+            for person in await people_of(tx, spill, role):
+                for channel in rung.by:
+                    if channel in person.addresses:
+                        found.setdefault((channel, person.addresses[channel].lower()), (person, channel))
+    return list(found.values())
+
+
+async def _promise(
+    tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, people: list[tuple[Person, str]], *, changed: bool
+) -> None:
+    law = tx.house.rulebook.law_of(spill.city or "")
+    late_since = step.rungs[0].at if tx.now - step.rungs[0].at > PUNCTUAL and not step.at_once else None
+    climb_id = f"{obligation.id}:{obligation.plan_no}:{','.join(step.steps)}{':at once' if step.at_once else ''}"
+    reason = f"{obligation.duty}, rung {step.name}"
+    if late_since is not None:
+        reason += f" (stands for {', '.join(step.steps)})"
+    words: dict[str, Words] = {}
+    for person, channel in people:
+        link = respond_url(tx.house, spill) if person.role == "discharger" else staff_url(tx.house, spill)
+        if link not in words:
+            recipient = law.recipients.get(obligation.clock["recipient"] or "")
+            words[link] = alert(Alert(spill, obligation.clock, recipient, law.zone, tx.now, step.steps, late_since, changed, link))
+        about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", climb_id)
+        await outbox.promise(tx, about, person, channel, words[link])
+    told = list(dict.fromkeys(f"{person.name} ({channel})" for person, channel in people))
+    await tx.record(
+        spill, RungReached(obligation=obligation.id or 0, duty=obligation.duty, steps=step.steps, told=told, at_once=step.at_once)
+    )
+
+
+async def wake_somebody_else(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to a message given up: where it was the last hope of its rung, that is an alarm and the next rung is climbed at once."""
+    event = recorded.event
+    if not isinstance(event, MessageGaveUp) or event.obligation is None:
+        return
+    message = await tx.session.get_one(MessageRow, event.message)
+    alive = await tx.session.scalar(
+        select(func.count())
+        .select_from(MessageRow)
+        .where(col(MessageRow.climb) == message.climb, col(MessageRow.state).not_in(("refused", "gave_up")))
+    )
+    obligation = await tx.session.get_one(Obligation, event.obligation)
+    if alive or obligation.state not in OPEN_STATES:
+        return
+    steps = message.climb.split(":")[2].split(",")
+    await _alarm(tx, recorded.spill, obligation, steps, f"none of its messages could be handed over, the last: {event.reason}")
+    rungs = planned(obligation)
+    at = max((rung.at for rung in rungs if rung.step in steps), default=tx.now)
+    following = next_rung(rungs, at)
+    if following is not None:
+        await _tell(tx, recorded.spill, obligation, _Step([following], at_once=True), changed=False)
+
+
+async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to a report that no clock can run for yet: a duty officer is told."""
+    if not isinstance(recorded.event, TriageAsked):
+        return
+    spill, reason = recorded.spill, recorded.event.reason
+    for person in await people_for_triage(tx, spill):
+        words = triage(spill, reason, staff_url(tx.house, spill))
+        for channel in person.addresses:
+            await outbox.promise(tx, Promise(spill, None, "triage", f"triage: {reason}", f"triage:{spill.id}"), person, channel, words)
+
+
+async def due_obligations(tx: Transaction) -> list[Obligation]:
+    """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over."""
+    chosen = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at)).limit(BATCH)
+    return list((await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars())
+
+
+async def next_climb_at(tx: Transaction) -> datetime | None:
+    """When the next ladder is to be climbed."""
+    moment: datetime | None = await tx.session.scalar(select(func.min(col(Obligation.next_at))))
+    return moment
+
+
+def ladder_of(house: House, obligation: Obligation, now: datetime) -> list[PlannedRung]:
+    """The rungs still to come, for people to see; empty once the duty is closed."""
+    return [rung for rung in planned(obligation) if rung.at > now] if obligation.state in OPEN_STATES else []

@@ -1,0 +1,350 @@
+"""A report comes in: stored as it came before anything else can fail, then read as far as it can be read, located, and put to the law.
+
+A public report is never refused for being odd. What cannot be used is kept in the raw record and flagged, and a person is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from deadlines import FactFaults, as_z
+from deadlines.facts import CHOICES, FACT_KEYS, PLACES_REACHED, read_moment
+from deadlines.quantities import GALLONS
+from service.errors import BadInput
+from service.events import AssessmentFailed, FactsRecorded, ReportReceived, TriageAsked
+from service.obligations import apply_law
+from service.parties import status_url
+from service.spills import checked_facts, clean, open_spill
+from service.tables import IdempotencyKey, Spill
+from service.transaction import House, Transaction, transaction
+
+PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
+PRIVACIES = ("anonymous", "confidential", "named")
+_LONGEST_TEXT = 20_000
+_FUTURE_SLACK = timedelta(minutes=5)
+_RETRY_WAITS = (timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=30))
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What the sender of a report is told."""
+
+    reference: str
+    status_url: str
+    jurisdiction: str | None
+    warnings: list[str]
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A report as it arrived: its body, the way it came, who sent it (an account's e-mail for staff), and its idempotency key."""
+
+    body: Mapping[str, Any]
+    by_way_of: str
+    sender: str = "public"
+    is_staff: bool = False
+    key: str = ""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What could be read from a report, and what is odd about it."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    lat: float | None = None
+    lon: float | None = None
+    address: str = ""
+
+
+async def take_in(house: House, arrival: Arrival) -> Intake:
+    """Store a report and put it to the law. Returns its reference, private status link, city and warnings.
+
+    Stored first, in a transaction of its own; should anything after that fail, the report is kept, a person is told, and the worker tries
+    again.
+    Raises BadInput only where the same idempotency key came with another body.
+    """
+    async with transaction(house, arrival.sender) as tx:
+        kept = await _kept_answer(tx, arrival)
+        if kept is not None:
+            return kept
+        spill = await _store(tx, arrival)
+        reference = spill.reference
+    try:
+        return await _put_to_the_law(house, reference, arrival.sender)
+    except Exception as error:  # house-skip: swallowed - the report is safe; the failure becomes an event, an alarm and a retry
+        return await _keep_and_flag(house, reference, error)
+
+
+async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
+    if not arrival.key:
+        return None
+    row = await tx.session.get(IdempotencyKey, _digest(f"{arrival.sender}|{arrival.key}"))
+    if row is None:
+        return None
+    if row.request_digest != _digest(repr(_sorted(arrival.body))):
+        raise BadInput(
+            "this Idempotency-Key came before with another body", ["Idempotency-Key: used; right would be: a new key for a new report"]
+        )
+    spill = await tx.session.get_one(Spill, row.spill_id)
+    return Intake(spill.reference, status_url(tx.house, spill), spill.city, list(spill.flags), replayed=True)
+
+
+async def _store(tx: Transaction, arrival: Arrival) -> Spill:
+    body = arrival.body
+    contact = body.get("contact")
+    reporter = {str(key): clean(value) for key, value in contact.items() if isinstance(value, str)} if isinstance(contact, Mapping) else {}
+    spill = await open_spill(
+        tx,
+        description=clean(body.get("description"))[:_LONGEST_TEXT],
+        language="es" if body.get("language") == "es" else "en",
+        assess_at=tx.now + _RETRY_WAITS[0],
+    )
+    spill.reporter = reporter
+    await tx.record(spill, ReportReceived(raw=_storable(dict(body)), by_way_of=arrival.by_way_of))
+    if arrival.key:
+        digest = _digest(repr(_sorted(body)))
+        key = IdempotencyKey(
+            key=_digest(f"{arrival.sender}|{arrival.key}"), request_digest=digest, spill_id=spill.id or 0, created_at=tx.now
+        )
+        tx.session.add(key)
+    return spill
+
+
+async def _put_to_the_law(house: House, reference: str, sender: str) -> Intake:
+    async with transaction(house, sender) as tx:
+        spill = await tx.spill(reference)
+        if not spill.facts:  # the worker may have been first
+            await read_and_assess(tx, spill)
+        return Intake(spill.reference, status_url(house, spill), spill.city, list(spill.flags))
+
+
+async def _keep_and_flag(house: House, reference: str, error: Exception) -> Intake:
+    """A report that cannot be put to the law is kept with its failure on record; the worker tries again with growing waits."""
+    async with transaction(house, "spillclock") as tx:
+        spill = await tx.spill(reference)
+        await note_failure(tx, spill, error)
+        return Intake(spill.reference, status_url(house, spill), spill.city, list(spill.flags))
+
+
+async def note_failure(tx: Transaction, spill: Spill, error: Exception) -> None:
+    """Record that a spill could not be put to the law, tell a person once, and plan the next try."""
+    wait = _RETRY_WAITS[min(spill.assess_tries, len(_RETRY_WAITS) - 1)]
+    spill.assess_tries += 1
+    spill.assess_at = tx.now + wait
+    problem = f"{type(error).__name__}: {error}"[:1000]
+    await tx.record(spill, AssessmentFailed(problem=problem))
+    if "the law could not be applied; a person must look" not in spill.flags:
+        spill.flags = [*spill.flags, "the law could not be applied; a person must look"]
+        await tx.record(spill, TriageAsked(reason="the law could not be applied to it"))
+    tx.wakes_worker = True
+
+
+async def assess_again(tx: Transaction, spill: Spill) -> None:
+    """Put a spill to the law whose time for it has come: a report not yet read, or a duty that recurs by itself."""
+    if spill.facts:
+        spill.assess_at = None
+        await apply_law(tx, spill, "time passed")
+    else:
+        await read_and_assess(tx, spill)
+
+
+async def read_and_assess(tx: Transaction, spill: Spill) -> None:
+    """Read the raw report into facts, flag what is odd, find the city; the reactions to the recorded facts run the clocks."""
+    history = await tx.history(spill)
+    row, received = history[0]
+    if not isinstance(received, ReportReceived) or not isinstance(received.raw, dict):
+        raise BadInput(f"{spill.reference} does not begin with a report")
+    reading = _read(tx, received.raw, is_staff=received.by_way_of == "staff", received_at=row.recorded_at)
+    spill.lat, spill.lon, spill.address = reading.lat, reading.lon, reading.address
+    spill.flags = reading.flags
+    spill.assess_at = None
+    changes: dict[str, tuple[Any, Any]] = {key: (None, value) for key, value in reading.facts.items()}
+    await tx.record(spill, FactsRecorded(changes=changes, reason="the report as it came"))
+    if spill.city is None:
+        await tx.record(
+            spill, TriageAsked(reason="its place is in no city served here" if reading.lat is not None else "its city is not known")
+        )
+    elif reading.flags:
+        await tx.record(spill, TriageAsked(reason="; ".join(reading.flags)[:300]))
+
+
+def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_at: datetime) -> _Reading:
+    reading = _Reading()
+    _read_place(tx, raw, reading)
+    given = dict(raw)
+    nested = given.pop("facts", None)
+    if is_staff and isinstance(nested, Mapping):
+        given.update(nested)
+    known = {key: value for key, value in given.items() if key in FACT_KEYS and value is not None}
+    staff_only = sorted(set(known) - set(PUBLIC_KEYS))
+    if not is_staff and staff_only:
+        reading.flags.append(f"only staff may state: {', '.join(staff_only)}; kept in the record, not used")
+        known = {key: value for key, value in known.items() if key in PUBLIC_KEYS}
+    unknown = sorted(clean(key)[:60] for key in set(given) - set(PUBLIC_KEYS) - set(FACT_KEYS))
+    if unknown:
+        reading.flags.append(f"not understood: {', '.join(unknown[:20])}; kept in the record")
+    if "jurisdiction" not in known and reading.facts.get("jurisdiction"):
+        known["jurisdiction"] = reading.facts["jurisdiction"]
+    reading.facts = _usable(tx, known, received_at, reading.flags)
+    _read_moments(tx, raw, reading, received_at)
+    if "volume" not in reading.facts:
+        reading.flags.append("no volume that can be used; a person should estimate it")
+    if not clean(raw.get("description")):
+        reading.flags.append("no description")
+    return reading
+
+
+def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags: list[str]) -> dict[str, Any]:
+    """The facts that the engine can read. Each one it cannot is left out, and flagged with what would be right."""
+    if "volume" in known:
+        known["volume"] = _volume(known["volume"], flags)
+    for key, words in (*CHOICES.items(), ("reached", PLACES_REACHED)):
+        if isinstance(known.get(key), str) and key != "reached":
+            known[key] = known[key].strip().lower().replace(" ", "_").replace("-", "_") if known[key] not in words else known[key]
+    known = {key: value for key, value in known.items() if value is not None}
+    known.setdefault("known_at", as_z(received_at))
+    while True:
+        try:
+            checked_facts(tx.house.rulebook, known)
+            return known
+        except FactFaults as error:
+            faulty = {fault.key.split(".")[0].split("[")[0] for fault in error.faults} & set(known)
+            if not faulty:
+                raise
+            flags.extend(f"{clean(str(fault))[:300]} (left out)" for fault in error.faults)
+            known = {key: value for key, value in known.items() if key not in faulty}
+            known.setdefault("known_at", as_z(received_at))
+
+
+def _volume(value: Any, flags: list[str]) -> Any:
+    """A volume with its numbers as numbers; texts such as "1,500" are read. Negative ones lost their sense, not their size: left out."""
+    if not isinstance(value, Mapping):
+        flags.append(f"volume: {clean(str(value))[:60]!r} is not an amount with a unit (left out)")
+        return None
+    read: dict[str, Any] = {}
+    for key, part in value.items():
+        if key == "unit" and isinstance(part, str):
+            read[key] = _UNIT_WORDS.get(part.strip().lower(), part)
+        elif isinstance(part, str):
+            try:
+                read[key] = float(Decimal(part.replace(",", "").strip()))
+            except InvalidOperation:
+                read[key] = part
+        else:
+            read[key] = part
+    return read
+
+
+_UNIT_WORDS = {
+    **{unit.lower(): unit for unit in GALLONS}, "gallon": "gal", "gallons": "gal", "gals": "gal", "liter": "L", "liters": "L", "litre": "L",
+    "litres": "L", "barrel": "bbl", "barrels": "bbl", "cubic feet": "ft3", "cf": "ft3", "cubic meters": "m3",
+}  # fmt: skip
+
+
+def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> None:
+    location = raw.get("location")
+    if not isinstance(location, Mapping):
+        reading.flags.append("no place" if location is None else "location: not a place with lat, lon or address (kept in the record)")
+        return
+    reading.address = clean(location.get("address"))[:500]
+    lat, lon = _degrees(location.get("lat")), _degrees(location.get("lon"))
+    if lat is None or lon is None:
+        if location.get("lat") is not None or location.get("lon") is not None:
+            reading.flags.append("location: lat and lon are not both numbers")
+        elif not reading.address:
+            reading.flags.append("no place")
+        return
+    if not -90 <= lat <= 90 or not -180 <= lon <= 180:
+        reading.flags.append(f"location: {lat}, {lon} is nowhere on earth")
+        return
+    place = tx.house.places.locate(lat, lon)
+    if place.city is None:
+        turned = _sign_lost(tx, lat, lon)
+        if turned is not None:
+            lat, lon = turned
+            place = tx.house.places.locate(lat, lon)
+            reading.flags.append(f"location: a minus sign seems lost; read as {lat}, {lon}")
+    reading.lat, reading.lon = lat, lon
+    if place.city is None:
+        reading.flags.append(
+            f"location: outside every city served here; nearest is {place.nearest}, {place.metres_to_edge / 1000:,.1f} km away"
+        )
+        return
+    reading.facts["jurisdiction"] = place.city
+    if place.near_edge:
+        reading.flags.append(f"location: {place.metres_to_edge:.0f} m from the edge of {place.city}; a person should confirm the city")
+
+
+def _sign_lost(tx: Transaction, lat: float, lon: float) -> tuple[float, float] | None:
+    """The place that is meant where a sign was lost, or the two numbers were swapped, if that alone puts the point into a city."""
+    for turned_lat, turned_lon in ((lat, -lon), (-lat, lon), (-lat, -lon), (lon, lat), (abs(lon), -abs(lat))):
+        if -90 <= turned_lat <= 90 and tx.house.places.locate(turned_lat, turned_lon).city:
+            return turned_lat, turned_lon
+    return None
+
+
+def _degrees(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, received_at: datetime) -> None:
+    """When it was seen tells that it had begun by then; times that cannot be are flagged and left out, never corrected."""
+    facts, flags = reading.facts, reading.flags
+    zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.rulebook.cities[0]]
+    if raw.get("seen_at") is not None:
+        try:
+            seen_at = read_moment(raw["seen_at"], zone)
+        except ValueError as error:
+            flags.append(f"seen_at: {clean(str(error))[:200]} (left out)")
+        else:
+            if seen_at > received_at + _FUTURE_SLACK:
+                flags.append("seen_at: lies in the future (left out)")
+            else:
+                facts.setdefault("discharged_at", as_z(min(seen_at, received_at)))
+                if received_at - seen_at > timedelta(days=30):
+                    flags.append("seen_at: over 30 days ago; a person should confirm it")
+    for key in ("known_at", "reported_at", "discharged_at", "ended_at"):
+        if key in facts and read_moment(facts[key], zone) > received_at + _FUTURE_SLACK:
+            flags.append(f"{key}: lies in the future (left out)")
+            del facts[key]
+    facts.setdefault("known_at", as_z(received_at))
+    moments = {key: read_moment(facts[key], zone) for key in ("known_at", "discharged_at", "ended_at") if key in facts}
+    if "ended_at" in moments and moments["ended_at"] < moments.get("discharged_at", moments["ended_at"]):
+        flags.append("ended_at: ends before it begins (kept as told)")
+    if moments.get("discharged_at", moments["known_at"]) > moments["known_at"]:
+        flags.append("known_at: known before it began (kept as told; the earlier counts)")
+
+
+def _storable(value: Any) -> Any:
+    """The raw report with only such texts and numbers as a database can hold; nothing else is changed."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {_storable(str(key)): _storable(part) for key, part in value.items()}
+    return [_storable(part) for part in value] if isinstance(value, list) else value
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return sorted((str(key), _sorted(part)) for key, part in value.items())
+    return [_sorted(part) for part in value] if isinstance(value, list) else value
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,19 @@
+"""Alembic's entrance: brings a database to the newest tables. Called by `spillclock migrate` and at the start of `spillclock serve`."""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlmodel import SQLModel
+
+from service import tables
+
+assert tables.Spill.metadata is SQLModel.metadata  # noqa: S101 - the import is what fills the metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=SQLModel.metadata,
+    render_as_batch=True,
+    compare_type=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

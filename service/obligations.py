@@ -1,0 +1,275 @@
+"""From facts to obligations: the engine says which clocks run, and each is opened, moved, met or withdrawn, with the decision frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, case, func, or_, select
+from sqlmodel import col
+
+from deadlines import Clock, as_z, assess
+from service import escalation
+from service.access import Staff
+from service.errors import BadInput, Conflict, NotKnown
+from service.events import (
+    AssessmentFailed,
+    FactsRecorded,
+    ObligationAcknowledged,
+    ObligationMet,
+    ObligationMoved,
+    ObligationOpened,
+    ObligationWaived,
+    ObligationWithdrawn,
+    RungReachedNobody,
+)
+from service.outbox import OPEN_STATES
+from service.spills import checked_facts
+from service.tables import EventRow, Obligation, Spill
+from service.transaction import Recorded, Transaction
+
+_DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at")
+_CLOSED = ("met", "met_late", "waived")
+Key = tuple[str, int, int]
+
+
+async def reassess(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to new facts or acts: put them to the law and record what that changes. Without a city there is no law to put them to."""
+    spill = recorded.spill
+    if spill.city is None:
+        return
+    why = recorded.event.reason if isinstance(recorded.event, FactsRecorded) else "an event was recorded"
+    await apply_law(tx, spill, why or "facts recorded")
+
+
+async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
+    """Bring the obligations of a spill into line with its facts at `tx.now`. `why` stands with every withdrawal."""
+    assessment = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now)
+    rows = {_key_of(row): row for row in await of_spill(tx, spill)}
+    for clock in assessment.clocks:
+        row = rows.pop(_key(clock), None)
+        if row is None:
+            await _open(tx, spill, clock)
+        else:
+            await _adjust(tx, spill, row, clock)
+    for row in rows.values():
+        if row.state not in (*_CLOSED, "withdrawn") and not row.occurrence:
+            row.state, row.reason = "withdrawn", why
+            await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
+    # A recurring duty opens its next occurrence by itself when one falls due.
+    recurring = [clock.due_at for clock in assessment.clocks if clock.occurrence and clock.due_at and clock.due_at >= tx.now]
+    spill.assess_at = min(recurring, default=None)
+
+
+def _key(clock: Clock) -> Key:
+    return clock.duty, -1 if clock.event is None else clock.event, clock.occurrence or 0
+
+
+def _key_of(row: Obligation) -> Key:
+    return row.duty, row.event_no, row.occurrence
+
+
+def _take(row: Obligation, clock: Clock, now: datetime) -> None:
+    """Copy a decision into its row. Where the count runs backward, the ladder begins when we learn of it."""
+    row.clock = clock.as_json()
+    row.starts_at, row.due_at = clock.starts_at, clock.due_at
+    row.begins_at = now if clock.standing.rule.limit.backward else clock.starts_at
+    row.overdue_noted = False
+    row.reason = clock.uncomputable or ""
+
+
+async def _open(tx: Transaction, spill: Spill, clock: Clock) -> None:
+    duty, event_no, occurrence = _key(clock)
+    row = Obligation(
+        spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={},
+        ladder=escalation.frozen_ladder(clock.ladder),
+    )  # fmt: skip
+    _take(row, clock, tx.now)
+    # Overdue is not decided here: the climb notes it, with its own event, for new clocks as for old ones.
+    row.state = "waiting" if clock.state == "waiting" else "running"
+    tx.session.add(row)
+    await tx.session.flush()
+    if clock.met_at is not None:
+        await _meet(tx, spill, row, clock, opened=True)
+    else:
+        await tx.record(spill, ObligationOpened(obligation=row.id or 0, clock=row.clock))
+    if clock.uncomputable:
+        await tx.record(spill, AssessmentFailed(problem=f"{duty}: {clock.uncomputable}"))
+
+
+async def _adjust(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
+    if row.state == "waived":
+        return
+    if row.state in ("met", "met_late"):
+        await _adjust_met(tx, spill, row, clock)
+        return
+    if row.state == "withdrawn" or _differs(row, clock):
+        before = {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
+        replanned = row.state == "withdrawn" or row.starts_at != clock.starts_at or row.due_at != clock.due_at
+        _take(row, clock, tx.now)
+        row.state = "waiting" if clock.state == "waiting" else "running"
+        event = ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and clock.met_at is None)
+        await tx.record(spill, event)
+    if clock.met_at is not None:
+        await _meet(tx, spill, row, clock, opened=False)
+
+
+def _differs(row: Obligation, clock: Clock) -> bool:
+    """Whether the facts changed the decision. A new version of the pack alone does not: a running clock keeps its version."""
+    decided = clock.as_json()
+    facts_differ = any(row.clock.get(key) != decided[key] for key in ("applies", "unsettled", "starts_at"))
+    same_version = row.clock.get("pack_version") == decided["pack_version"]
+    return facts_differ or (same_version and any(row.clock.get(key) != decided[key] for key in _DECIDED))
+
+
+async def _adjust_met(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
+    """A met clock stays met; a due moment that now lies before the time it was met makes it late (counting.md, facts that change)."""
+    if row.met_at is None or clock.due_at is None or row.due_at is None or clock.due_at >= row.due_at:
+        return
+    before = {key: row.clock.get(key) for key in _DECIDED} | {"state": row.state}
+    _take(row, clock, tx.now)
+    late = row.met_at > clock.due_at
+    row.state = "met_late" if late else "met"
+    row.clock = {**row.clock, "state": row.state, "met_at": as_z(row.met_at), "late_by_s": _late_by(row.met_at, clock.due_at)}
+    await tx.record(spill, ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=False))
+
+
+def _late_by(met_at: datetime, due_at: datetime) -> int | None:
+    return int((met_at - due_at).total_seconds()) if met_at > due_at else None
+
+
+async def _meet(tx: Transaction, spill: Spill, row: Obligation, clock: Clock, *, opened: bool) -> None:
+    row.met_at, row.state = clock.met_at, clock.state
+    row.clock = clock.as_json()
+    if opened:
+        await tx.record(spill, ObligationOpened(obligation=row.id or 0, clock=row.clock))
+    met_at = as_z(clock.met_at) or ""
+    await tx.record(spill, ObligationMet(obligation=row.id or 0, duty=row.duty, met_at=met_at, late_by_s=clock.late_by_s), clock.met_at)
+
+
+async def waive(tx: Transaction, obligation: Obligation, spill: Spill, reason: str) -> None:
+    """Record that a duty need not be done, and why. Raises BadInput without a reason, Conflict where it is already closed."""
+    if not reason.strip():
+        raise BadInput("a waiver needs a reason", ["reason: missing; right would be: who decided it and why"])
+    if obligation.state in (*_CLOSED, "withdrawn"):
+        raise Conflict(f"{obligation.duty} is {obligation.state.replace('_', ' ')} already")
+    obligation.state, obligation.reason = "waived", reason.strip()
+    await tx.record(spill, ObligationWaived(obligation=obligation.id or 0, duty=obligation.duty, reason=reason.strip()))
+
+
+async def acknowledge(tx: Transaction, obligation: Obligation, spill: Spill, person: str) -> None:
+    """Record that a person has seen the alert; the duty and its ladder go on. Raises Conflict where it is no longer open."""
+    if obligation.state not in OPEN_STATES:
+        raise Conflict(f"{obligation.duty} is {obligation.state.replace('_', ' ')}; there is nothing to acknowledge")
+    await tx.record(spill, ObligationAcknowledged(obligation=obligation.id or 0, duty=obligation.duty, person=person))
+
+
+async def of_spill(tx: Transaction, spill: Spill) -> list[Obligation]:
+    """The obligations of a spill, by due time, waiting ones last."""
+    rows = (await tx.session.execute(select(Obligation).where(col(Obligation.spill_id) == spill.id))).scalars()
+    return sorted(rows, key=lambda row: (row.due_at is None, row.due_at or tx.now, row.duty, row.event_no, row.occurrence))
+
+
+async def obligation_and_spill(tx: Transaction, obligation_id: int) -> tuple[Obligation, Spill]:
+    """An obligation with its spill. Raises NotKnown."""
+    row = await tx.session.get(Obligation, obligation_id)
+    if row is None:
+        raise NotKnown(f"there is no clock {obligation_id}")
+    return row, await tx.session.get_one(Spill, row.spill_id)
+
+
+def clock_json(row: Obligation, now: datetime) -> dict[str, Any]:
+    """An obligation as the clock object of the contract, with its `id`, as it stands at `now`."""
+    clock: Mapping[str, Any] = row.clock
+    state, late = row.state, clock.get("late_by_s")
+    if state in OPEN_STATES and row.due_at is not None:
+        overdue = now > row.due_at
+        state, late = ("overdue", int((now - row.due_at).total_seconds())) if overdue else ("running", None)
+    elif state in ("withdrawn", "waived"):
+        late = None
+    return {"id": row.id, **clock, "state": state, "late_by_s": late, "reason": row.reason or None}
+
+
+def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
+    """The facts nobody has settled, weightiest first, with the duties presumed until then and those held back."""
+    if spill.city is None or not spill.facts:
+        return []
+    asked = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now).questions
+    return [{"fact": question.fact, "presumed": list(question.presumed), "held_back": list(question.held_back)} for question in asked]
+
+
+async def board(
+    tx: Transaction,
+    staff: Staff,
+    *,
+    city: str | None = None,
+    state: str | None = None,
+    text: str | None = None,
+    limit: int = 100,
+    offset: int = 0,
+) -> list[dict[str, Any]]:
+    """The spills a member of staff may see, next due first: `spill`, `next_due`, `next_duty`, and counts `open`, `overdue`, `alarms`.
+
+    `state`: open (a clock runs), overdue, unassigned (no city yet); None is all.
+    """
+    opened = col(Obligation.state).in_(OPEN_STATES)
+    due = func.min(case((opened, col(Obligation.due_at)))).label("next_due")
+    late = func.sum(case((and_(opened, col(Obligation.due_at) < tx.now), 1), else_=0)).label("overdue")
+    counts = (
+        select(col(Obligation.spill_id).label("spill_id"), due, late, func.sum(case((opened, 1), else_=0)).label("open"))
+        .group_by(col(Obligation.spill_id))
+        .subquery()
+    )
+    query = select(Spill, counts.c.next_due, counts.c.overdue, counts.c.open).outerjoin(counts, counts.c.spill_id == Spill.id)
+    if staff.city is not None:
+        query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    if city:
+        query = query.where(col(Spill.city) == city)
+    if state == "unassigned":
+        query = query.where(col(Spill.city).is_(None))
+    elif state:
+        query = query.where((counts.c.open if state == "open" else counts.c.overdue) > 0)
+    if text:
+        wanted = f"%{text.lower()}%"
+        columns = (col(Spill.reference), col(Spill.description), col(Spill.address))
+        query = query.where(or_(*(func.lower(column).like(wanted) for column in columns)))
+    query = query.order_by(counts.c.next_due.is_(None), counts.c.next_due, col(Spill.id).desc()).limit(limit).offset(offset)
+    rows = (await tx.session.execute(query)).all()
+    ids = [spill.id for spill, *_ in rows]
+    alarms = await _alarms(tx, ids)
+    duties = await _next_duties(tx, ids)
+    return [
+        {
+            "spill": spill, "next_due": duties.get(spill.id, (None, None))[0], "next_duty": duties.get(spill.id, (None, None))[1],
+            "open": count or 0, "overdue": overdue or 0, "alarms": alarms.get(spill.id, 0),
+        }
+        for spill, _, overdue, count in rows
+    ]  # fmt: skip
+
+
+async def _alarms(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, int]:
+    kinds = (RungReachedNobody.kind, AssessmentFailed.kind)
+    query = select(col(EventRow.spill_id), func.count()).where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(kinds))
+    return {spill_id: number for spill_id, number in await tx.session.execute(query.group_by(col(EventRow.spill_id)))}
+
+
+async def _next_duties(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, tuple[datetime, str]]:
+    query = (
+        select(Obligation)
+        .where(col(Obligation.spill_id).in_(spill_ids), col(Obligation.state).in_(OPEN_STATES), col(Obligation.due_at).is_not(None))
+        .order_by(col(Obligation.due_at).desc(), col(Obligation.duty).desc())
+    )
+    return {row.spill_id: (row.due_at, row.duty) for row in (await tx.session.execute(query)).scalars() if row.due_at}
+
+
+async def due_assessments(tx: Transaction, limit: int = 20) -> list[Spill]:
+    """Spills whose facts wait to be put to the law."""
+    chosen = select(Spill).where(col(Spill.assess_at) <= tx.now).order_by(col(Spill.assess_at)).limit(limit)
+    return list((await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars())
+
+
+async def next_assessment_at(tx: Transaction) -> datetime | None:
+    """When the next spill is to be put to the law again."""
+    moment: datetime | None = await tx.session.scalar(select(func.min(col(Spill.assess_at))))
+    return moment

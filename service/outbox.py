@@ -1,0 +1,190 @@
+"""Promised messages: written with the state change that asks for them, claimed and committed before the network call, every try recorded.
+
+A worker that dies between sending and recording leaves an attempt without an end. Its message is sent again, and that attempt is marked
+as possibly double: for a legal notice twice is better than never.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, func, or_, select, update
+from sqlmodel import col
+
+from notifiers import Channel, Message, Outcome, Receipt
+from service.events import MessageAccepted, MessageGaveUp
+from service.parties import Person
+from service.tables import Attempt, MessageRow, Obligation, Spill
+from service.transaction import House, Transaction, transaction
+from service.wording import Words
+
+OPEN_STATES = ("running", "overdue")
+# A message that cannot be handed over is tried for so long after its promise, however often.
+PATIENCE = timedelta(hours=24)
+BATCH = 16
+_WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a message is about: the spill, the duty's obligation (None for triage), the rung and why it goes out."""
+
+    spill: Spill
+    obligation: Obligation | None
+    step: str
+    reason: str
+    climb: str
+
+
+async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words) -> MessageRow:
+    """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing."""
+    address = person.addresses[channel]
+    once = f"{about.climb}|{channel}|{address}"
+    found: MessageRow | None = (await tx.session.execute(select(MessageRow).where(col(MessageRow.once) == once))).scalar_one_or_none()
+    if found is not None:
+        return found
+    row = MessageRow(
+        id=uuid.uuid4().hex, once=once, spill_id=about.spill.id or 0, obligation_id=about.obligation.id if about.obligation else None,
+        climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
+        text=words.sms if channel == "sms" else words.text, step=about.step, reason=about.reason, promised_at=tx.now, next_at=tx.now,
+        give_up_at=tx.now + PATIENCE,
+    )  # fmt: skip
+    tx.session.add(row)
+    await tx.session.flush()
+    tx.wakes_worker = True
+    return row
+
+
+async def cancel(tx: Transaction, obligation: Obligation, person: str | None = None) -> None:
+    """Take back what is promised about an obligation and not yet under way; of one person only, where named."""
+    mine = [col(MessageRow.obligation_id) == obligation.id, col(MessageRow.state) == "waiting"]
+    if person is not None:
+        mine.append(or_(col(MessageRow.person) == person, func.lower(col(MessageRow.address)) == person.lower()))
+    await tx.session.execute(update(MessageRow).where(*mine).values(state="cancelled", next_at=None))
+
+
+async def next_message_at(tx: Transaction) -> datetime | None:
+    """When the next message is to be tried, or a dead worker's message comes free."""
+    waiting = await tx.session.scalar(select(func.min(col(MessageRow.next_at))).where(col(MessageRow.state) == "waiting"))
+    leased = await tx.session.scalar(select(func.min(col(MessageRow.lease_until))).where(col(MessageRow.state) == "sending"))
+    return min((moment for moment in (waiting, leased) if moment), default=None)
+
+
+async def release_orphans(house: House, now: datetime) -> None:
+    """Free every message that was being sent. Only for a worker that knows itself to be alone on this database."""
+    async with transaction(house, "worker", now) as tx:
+        await tx.session.execute(update(MessageRow).where(col(MessageRow.state) == "sending").values(lease_until=now))
+        tx.wakes_worker = True
+
+
+async def deliver(house: House, channels: Mapping[str, Channel], worker: str) -> int:
+    """Claim and send the messages that are due, each recorded as soon as its answer is there. Returns how many were tried."""
+    claimed = await _claim(house, worker)
+    await asyncio.gather(*(_send(house, channels, row, worker) for row in claimed))
+    return len(claimed)
+
+
+async def _claim(house: House, worker: str) -> list[tuple[MessageRow, str, str | None, int]]:
+    async with transaction(house, worker) as tx:
+        due = or_(
+            and_(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now),
+            and_(col(MessageRow.state) == "sending", col(MessageRow.lease_until) <= tx.now),
+        )
+        chosen = select(MessageRow).where(due).order_by(col(MessageRow.promised_at)).limit(BATCH).with_for_update(skip_locked=True)
+        rows = (await tx.session.execute(chosen)).scalars().all()
+        claimed = []
+        for row in rows:
+            spill = await tx.session.get_one(Spill, row.spill_id)
+            doubtful = await _close_cut_off(tx, row)
+            if not await _still_wanted(tx, row, spill):
+                continue
+            row.state, row.claimed_by, row.next_at = "sending", worker, None
+            row.lease_until = tx.now + timedelta(seconds=house.settings.lease_seconds)
+            row.tries += 1
+            tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
+            obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
+            claimed.append((row, spill.reference, obligation.duty if obligation else None, row.tries))
+        return claimed
+
+
+async def _close_cut_off(tx: Transaction, row: MessageRow) -> bool:
+    """Whether an earlier try may have gone out; one that was cut off is closed as unknown."""
+    attempts = (
+        (await tx.session.execute(select(Attempt).where(col(Attempt.message_id) == row.id).order_by(col(Attempt.number)))).scalars().all()
+    )
+    for attempt in attempts:
+        if attempt.ended_at is None:
+            attempt.ended_at, attempt.outcome = tx.now, Outcome.UNKNOWN.value
+            attempt.detail = "the worker stopped before the answer was recorded"
+    return any(attempt.outcome == Outcome.UNKNOWN.value for attempt in attempts)
+
+
+async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill) -> bool:
+    """Checked at the moment of sending: the duty is still open, and there is still sense in trying."""
+    if row.obligation_id is not None:
+        obligation = await tx.session.get_one(Obligation, row.obligation_id)
+        if obligation.state not in OPEN_STATES:
+            row.state, row.next_at, row.lease_until = "cancelled", None, None
+            return False
+    if tx.now >= row.give_up_at and row.tries:
+        row.state, row.next_at, row.lease_until = "gave_up", None, None
+        await tx.record(spill, _given_up(row, f"tried {row.tries} times in {PATIENCE}"))
+        return False
+    return True
+
+
+def _given_up(row: MessageRow, reason: str) -> MessageGaveUp:
+    return MessageGaveUp(
+        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step, reason=reason[:500]
+    )
+
+
+async def _send(house: House, channels: Mapping[str, Channel], claim: tuple[MessageRow, str, str | None, int], worker: str) -> None:
+    row, reference, duty, number = claim
+    channel = channels.get(row.channel)
+    problem = f"there is no channel {row.channel}" if channel is None else channel.problem_with(row.address)
+    if channel is None or problem:
+        receipt = Receipt(Outcome.REFUSED, None, problem or "")
+    else:
+        message = Message(
+            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=row.text, spill=reference, duty=duty, step=row.step,
+            at=house.now(),
+        )  # fmt: skip
+        receipt = await channel.send(message)
+    await _settle(house, row.id, number, worker, receipt)
+
+
+async def _settle(house: House, message_id: str, number: int, worker: str, receipt: Receipt) -> None:
+    """Record the answer to one try. The message itself moves on only while it is still ours."""
+    async with transaction(house, worker) as tx:
+        attempt = (
+            await tx.session.execute(select(Attempt).where(col(Attempt.message_id) == message_id, col(Attempt.number) == number))
+        ).scalar_one()
+        row = await tx.session.get_one(MessageRow, message_id)
+        attempt.ended_at, attempt.outcome = tx.now, receipt.outcome.value
+        attempt.provider_id, attempt.detail = receipt.provider_id, receipt.detail[:2048]
+        if row.state != "sending" or row.claimed_by != worker or row.tries != number:
+            return
+        spill = await tx.session.get_one(Spill, row.spill_id)
+        row.lease_until = None
+        match receipt.outcome:
+            case Outcome.ACCEPTED:
+                row.state = "accepted"
+                await tx.record(
+                    spill,
+                    MessageAccepted(
+                        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step,
+                        may_be_double=attempt.may_be_double,
+                    ),
+                )  # fmt: skip
+            case Outcome.REFUSED:
+                row.state = "refused"
+                await tx.record(spill, _given_up(row, receipt.detail))
+            case _:
+                row.state = "waiting"
+                row.next_at = tx.now + timedelta(seconds=_WAITS_SECONDS[min(number, len(_WAITS_SECONDS)) - 1])
+                tx.wakes_worker = True

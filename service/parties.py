@@ -1,0 +1,109 @@
+"""Who fills a role for a spill, and the private links that let them in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from service.errors import NotKnown
+from service.tables import Contact, Spill
+from service.transaction import House, Transaction
+
+ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who can be told: name, role, and an address for each channel that reaches them."""
+
+    name: str
+    role: str
+    addresses: dict[str, str]
+
+
+async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
+    """Who fills a role for this spill: the named discharger where there is one, else the city's contacts; empty where nobody does."""
+    if role == "discharger" and spill.discharger.get("name"):
+        return [_person(spill.discharger["name"], role, spill.discharger)]
+    rows = await tx.session.execute(
+        select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
+    )
+    return [_person(contact.name, role, {"email": contact.email, "phone": contact.phone}) for contact in rows.scalars()]
+
+
+async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
+    """Who looks at a report that has no city yet: the duty officers of the nearest city that has any, else of every city."""
+    rows = (await tx.session.execute(select(Contact).where(col(Contact.role) == "duty_officer").order_by(col(Contact.id)))).scalars().all()
+    cities = {contact.city for contact in rows}
+    if spill.lat is not None and spill.lon is not None:
+        nearest = tx.house.places.locate(spill.lat, spill.lon).nearest
+        cities = {nearest} & cities or cities
+    return [
+        _person(contact.name, contact.role, {"email": contact.email, "phone": contact.phone}) for contact in rows if contact.city in cities
+    ]
+
+
+def _person(name: str, role: str, reach: dict[str, Any]) -> Person:
+    addresses = {"email": reach.get("email") or "", "sms": reach.get("phone") or ""}
+    return Person(name, role, {channel: address for channel, address in addresses.items() if address})
+
+
+def link_token(house: House, purpose: str, spill: Spill) -> str:
+    """The secret part of a private link, derived and never stored: reference, version and a MAC over both for one purpose."""
+    body = f"{spill.reference}.{spill.link_version}"
+    mac = hmac.new(house.signing_key, f"{purpose}|{body}".encode(), hashlib.sha256).digest()
+    return f"{body}.{base64.urlsafe_b64encode(mac[:18]).decode()}"
+
+
+async def spill_of_token(tx: Transaction, purpose: str, token: str) -> Spill:
+    """The spill a private link leads to. Raises NotKnown for any token that is not exactly right, whatever is wrong with it."""
+    try:
+        spill = await tx.spill(token.split(".")[0][:24])
+    except NotKnown:
+        spill = None
+    # Compared even where there is no spill, so that the time taken tells nothing.
+    wanted = link_token(
+        tx.house, purpose, spill or Spill(reference="none", received_at=tx.now, facts={}, flags=[], reporter={}, discharger={})
+    )
+    if not hmac.compare_digest(wanted.encode(), token.encode("utf-8", "replace")) or spill is None:
+        raise NotKnown("this link is not valid; ask for a new one")
+    return spill
+
+
+def status_url(house: House, spill: Spill) -> str:
+    """The reporter's private page."""
+    return f"{house.settings.public_url}/status/{link_token(house, 'status', spill)}"
+
+
+def respond_url(house: House, spill: Spill) -> str:
+    """The discharger's private page."""
+    return f"{house.settings.public_url}/respond/{link_token(house, 'respond', spill)}"
+
+
+def staff_url(house: House, spill: Spill) -> str:
+    """The page of a spill in the staff console."""
+    return f"{house.settings.public_url}/staff/spills/{spill.reference}"
+
+
+# The example city's people, so that a first look shows whom the clocks wake. The numbers are of the range kept for fiction.
+EXAMPLE_CITY = "chino"
+EXAMPLE_CONTACTS = (
+    ("discharger", "Dana Cruz (city sewer crew)", "sewer.crew@chino.example", "+19095550101"),
+    ("duty_officer", "Omar Reyes", "duty@chino.example", "+19095550102"),
+    ("supervisor", "Sofia Tran", "supervisor@chino.example", "+19095550103"),
+    ("director", "Grace Lindqvist", "director@chino.example", "+19095550104"),
+)
+
+
+def example_contacts(city: str) -> list[Contact]:
+    """Example people for every role of a city."""
+    return [
+        Contact(city=city, role=role, name=name, email=email.replace("chino", city), phone=phone)
+        for role, name, email, phone in EXAMPLE_CONTACTS
+    ]

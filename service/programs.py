@@ -1,0 +1,178 @@
+"""The long-running programs: `serve` (web and worker in one process), `web`, `worker`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import uvicorn
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from notifiers import Channel
+from service import outbox, wiring
+from service.access import LINK_LASTS, add_account, issue
+from service.app import build_app
+from service.errors import BadInput, SpillclockError
+from service.settings import Settings
+from service.tables import Account, Contact, Credential, Spill
+from service.transaction import House, reading, transaction
+from service.worker import Worker, working
+
+log = logging.getLogger(__name__)
+
+FIRST_ADMINISTRATOR = "administrator@spillclock.example"
+_STOP_SECONDS = 5
+
+
+class AlreadyRunning(SpillclockError):
+    """Another process works on the same embedded database."""
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[House]:
+    """A house with its tables in place; the database is closed when the block ends."""
+    house = wiring.build_house(settings)
+    try:
+        await wiring.migrate(house)
+        yield house
+    finally:
+        await house.engine.dispose()
+
+
+@contextlib.contextmanager
+def _alone(settings: Settings) -> Iterator[None]:
+    """Hold the data folder's lock: an embedded database has one process with a worker. The lock ends with the process, however it ends."""
+    with (settings.home_dir / "worker.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AlreadyRunning(
+                f"another spillclock works on {settings.home_dir}; stop it, or set SPILLCLOCK_HOME_DIR to another folder, or use PostgreSQL"
+            ) from None
+        yield
+
+
+async def serve(settings: Settings, say: Callable[[str], None]) -> None:
+    """Web and worker in one process until told to stop. Raises AlreadyRunning, BadInput."""
+    async with AsyncExitStack() as stack:
+        house = await stack.enter_async_context(open_house(settings))
+        if settings.is_embedded:
+            stack.enter_context(_alone(settings))
+            await outbox.release_orphans(house, house.now())
+        channels = await stack.enter_async_context(wiring.open_channels(settings))
+        await wiring.fill_example_city(house)
+        server, listening = _server(house, channels)
+        _end_in_order()
+        for line in await _welcome(house):
+            say(line)
+        await stack.enter_async_context(working(Worker(house, channels)))
+        await server.serve(sockets=[listening])
+
+
+async def serve_web(settings: Settings, say: Callable[[str], None]) -> None:
+    """The web half alone."""
+    _needs_server(settings, "web")
+    async with open_house(settings) as house, wiring.open_channels(settings) as channels:
+        server, listening = _server(house, channels)
+        _end_in_order()
+        say(f"serving on {settings.public_url}")
+        await server.serve(sockets=[listening])
+
+
+async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
+    """The worker half alone, until SIGTERM or SIGINT."""
+    _needs_server(settings, "worker")
+    async with open_house(settings) as house, wiring.open_channels(settings) as channels:
+        stopped = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        async with working(Worker(house, channels)):
+            say("working")
+            await stopped.wait()
+
+
+def _end_in_order() -> None:
+    """uvicorn raises the signal that stopped it once more; it must not end us before the worker and the database are closed."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+
+
+def _needs_server(settings: Settings, program: str) -> None:
+    if settings.is_embedded:
+        cure = "SPILLCLOCK_DATABASE_URL: an embedded database has one process; right would be: postgresql://..., or `spillclock serve`"
+        raise BadInput(f"spillclock {program} is one half of several", [cure])
+
+
+def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Server, socket.socket]:
+    host, _, port = house.settings.bind.rpartition(":")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host.strip("[]"), int(port)))
+    except OSError as error:
+        listening.close()
+        cure = f"SPILLCLOCK_BIND: {house.settings.bind}: {error.strerror}; right would be: a free address and port"
+        raise BadInput("the web address cannot be used", [cure]) from None
+    app = build_app(house)
+    app.state.channels = channels
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False)
+    return uvicorn.Server(config), listening
+
+
+async def _welcome(house: House) -> list[str]:
+    """Where to report, where staff sign in, where messages go. Until somebody has signed in, with a link for the first administrator."""
+    url = house.settings.public_url
+    lines = [f"Report a spill:   {url}/report", f"Staff sign in:    {url}/staff"]
+    async with transaction(house, "spillclock") as tx:
+        signed_in = await tx.session.scalar(
+            select(func.count()).select_from(Credential).where(col(Credential.purpose).in_(("session", "api")))
+        )
+        if not signed_in:
+            account = (await tx.session.execute(select(Account).where(col(Account.email) == FIRST_ADMINISTRATOR))).scalar_one_or_none()
+            account = account or await add_account(tx, FIRST_ADMINISTRATOR, "administrator", None)
+            token = await issue(tx, account, "link", LINK_LASTS)
+            lines.append(f"First sign-in:    {url}/staff/enter/{token}  (works once, for 30 minutes)")
+    stand_ins = wiring.stands_in(house.settings)
+    if stand_ins:
+        lines.append(f"Messages go to:   {house.settings.outbox_path}  (no provider is set for {' and '.join(stand_ins)})")
+    else:
+        lines.append("Messages go to:   the mail server and Twilio")
+    return [*lines, "Stop with Ctrl-C."]
+
+
+async def examine(settings: Settings) -> list[str]:
+    """What `doctor` finds: one line a check, beginning with ok, note or WRONG."""
+    findings = [f"ok     settings; data folder {settings.home_dir}, pages at {settings.public_url}"]
+    async with open_house(settings) as house:
+        findings.append(f"ok     database, tables the newest ({'embedded' if settings.is_embedded else 'server'})")
+        packs = house.rulebook.packs.values()
+        findings.append(f"ok     {len(packs)} rule packs, version {house.rulebook.version}")
+        async with wiring.open_channels(settings):
+            stand_ins = wiring.stands_in(settings)
+        for name in ("email", "sms"):
+            told = f"note   {name} has no provider; its messages go to {settings.outbox_path}"
+            findings.append(told if name in stand_ins else f"ok     {name} has a provider")
+        async with reading(house) as tx:
+            rows = (await tx.session.execute(select(Contact))).scalars().all()
+            filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone}
+            in_use = {city for city, _ in filled} | {
+                city for city in (await tx.session.execute(select(col(Spill.city)).distinct())).scalars() if city
+            }
+        for city in sorted(in_use):
+            roles = {role for standing in house.rulebook.law_of(city).rules for rung in standing.rule.ladder for role in rung.tell}
+            findings += [
+                f"WRONG  {city}: nobody fills the role {role}; its rungs reach nobody"
+                for role in sorted(roles)
+                if (city, role) not in filled
+            ]
+        if not in_use:
+            findings.append("WRONG  no city has contacts; every ladder reaches nobody")
+    return findings

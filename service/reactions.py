@@ -1,0 +1,36 @@
+"""The one table: what follows an event, in order, in the transaction that recorded it. An exception undoes all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from service import escalation, obligations, spills
+from service.events import (
+    ActRecorded,
+    DischargerNamed,
+    FactsRecorded,
+    MessageGaveUp,
+    ObligationAcknowledged,
+    ObligationMet,
+    ObligationMoved,
+    ObligationOpened,
+    ObligationWaived,
+    ObligationWithdrawn,
+    SpillEvent,
+    TriageAsked,
+)
+from service.transaction import Reaction
+
+REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
+    FactsRecorded: [spills.take_facts, obligations.reassess],
+    ActRecorded: [spills.take_facts, obligations.reassess],
+    DischargerNamed: [spills.take_facts],
+    TriageAsked: [escalation.ask_a_person],
+    ObligationOpened: [escalation.begin],
+    ObligationMoved: [escalation.begin],
+    ObligationMet: [escalation.stop],
+    ObligationWithdrawn: [escalation.stop],
+    ObligationWaived: [escalation.stop],
+    ObligationAcknowledged: [escalation.rest],
+    MessageGaveUp: [escalation.wake_somebody_else],
+}

@@ -1,0 +1,114 @@
+"""Settings from the environment (prefix SPILLCLOCK_) or a .env file. The names are those of the contract, section 4."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.errors import BadInput
+
+
+class Settings(BaseSettings):
+    """Everything an operator can set. With no mail or SMS provider, messages go to outbox.jsonl in the data folder."""
+
+    model_config = SettingsConfigDict(env_prefix="SPILLCLOCK_", env_file=".env", extra="ignore", frozen=True)
+
+    home_dir: Path = Path("var")
+    database_url: str = ""
+    base_url: str = ""
+    secret_key: SecretStr = SecretStr("")
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
+    twilio_account_sid: str = ""
+    twilio_auth_token: SecretStr = SecretStr("")
+    twilio_from: str = ""
+    twilio_api_base: str = "https://api.twilio.com"
+    log_format: Literal["text", "json"] = "text"
+    bind: str = "127.0.0.1:8000"
+    lease_seconds: int = Field(default=60, ge=5, le=3600)
+
+    @field_validator("bind")
+    @classmethod
+    def _bind_names_a_port(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ValueError(f"{value!r} is not HOST:PORT, as in 127.0.0.1:8000")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _base_url_is_http(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.netloc):
+            raise ValueError(f"{value!r} is not a web address, as in https://spills.example.gov")
+        return value.rstrip("/")
+
+    @property
+    def public_url(self) -> str:
+        """Where people reach the pages, without a slash at the end."""
+        host, _, port = self.bind.rpartition(":")
+        return self.base_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{port}"  # noqa: S104 - compared, not bound
+
+    @property
+    def outbox_path(self) -> Path:
+        """The file that stands in for channels without a provider."""
+        return self.home_dir / "outbox.jsonl"
+
+    @property
+    def async_database_url(self) -> str:
+        """The database address with the driver this service uses."""
+        if not self.database_url:
+            return f"sqlite+aiosqlite:///{self.home_dir / 'spillclock.db'}"
+        scheme, _, rest = self.database_url.partition("://")
+        drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+        return f"{drivers.get(scheme, scheme)}://{rest}"
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the database is the embedded one, SQLite."""
+        return self.async_database_url.startswith("sqlite")
+
+    def signing_key(self) -> bytes:
+        """The secret that private links are derived from; made once and kept in the data folder where none is set."""
+        if self.secret_key.get_secret_value():
+            return self.secret_key.get_secret_value().encode()
+        path = self.home_dir / "secret.key"
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            made = secrets.token_urlsafe(48).encode()
+        draft = path.with_suffix(f".{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(made)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)  # fails where another process was first: its key then counts
+        except FileExistsError:
+            made = path.read_bytes()
+        finally:
+            draft.unlink()
+        return made
+
+
+def read_settings(**overrides: object) -> Settings:
+    """Read the settings and make the data folder. Raises BadInput naming each wrong setting, with its cure."""
+    try:
+        settings = Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        faults = [f"SPILLCLOCK_{'_'.join(map(str, part['loc'])).upper()}: {part['msg']}" for part in error.errors()]
+        raise BadInput("the settings have faults", faults) from None
+    try:
+        settings.home_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            "the data folder cannot be made", [f"SPILLCLOCK_HOME_DIR: {error}; right would be a folder this user may write"]
+        ) from None
+    return settings

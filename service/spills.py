@@ -1,0 +1,111 @@
+"""A spill is its events. Facts are what the events say so far; amending them adds an event that keeps both values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
+from deadlines.facts import FACT_KEYS
+from service.errors import BadInput
+from service.events import ActRecorded, DischargerNamed, FactsRecorded, SpillEvent
+from service.tables import Spill
+from service.transaction import Recorded, Transaction
+
+# Keys of the fact object that an amendment may not touch: what happened since is recorded as an act, never rewritten.
+_NOT_AMENDED = ("events",)
+
+
+def clean(value: Any) -> str:
+    """Text that every database and page can hold: a string without control characters or broken surrogates; empty for anything else."""
+    if not isinstance(value, str):
+        return ""
+    text = value.encode("utf-8", "replace").decode("utf-8")
+    return "".join(
+        letter if letter in "\n\t" or letter.isprintable() or letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    ).strip()
+
+
+async def open_spill(tx: Transaction, **fields: Any) -> Spill:
+    """Store a new spill and give it its reference, SP-YEAR-NUMBER. `fields` are columns of the table."""
+    spill = Spill(reference="pending", received_at=tx.now, facts={}, flags=[], reporter={}, discharger={}, **fields)
+    spill.reference = f"pending-{id(spill):x}"
+    tx.session.add(spill)
+    await tx.session.flush()
+    spill.reference = f"SP-{tx.now.year}-{spill.id:05d}"
+    await tx.session.flush()
+    return spill
+
+
+def checked_facts(rulebook: Rulebook, given: Mapping[str, Any]) -> Facts:
+    """The facts as the law engine reads them. Raises FactFaults. Without a city they are checked as if for the first one."""
+    city = given.get("jurisdiction") or rulebook.cities[0]
+    return read_facts({**given, "jurisdiction": city}, rulebook.zones, frozenset(rulebook.recipients))
+
+
+async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any], reason: str) -> None:
+    """Record amended facts; everything that follows happens in the same transaction.
+
+    `changes` maps fact keys to new values, null for unknown. Raises BadInput with one line a fault; nothing is then recorded.
+    """
+    faults = [f"{key}: it cannot be amended; record an event instead" for key in changes if key in _NOT_AMENDED]
+    faults += [f"{key}: unknown key; right would be: one of {', '.join(FACT_KEYS)}" for key in changes if key not in FACT_KEYS]
+    if not reason.strip():
+        faults.append("reason: missing; right would be: why the facts are amended, in a few words")
+    if faults:
+        raise BadInput("the facts cannot be amended so", faults)
+    after = {key: value for key, value in {**spill.facts, **changes}.items() if value is not None}
+    try:
+        checked_facts(tx.house.rulebook, after)
+    except FactFaults as error:
+        raise BadInput("the facts cannot be amended so", [str(fault) for fault in error.faults]) from None
+    changed = {key: (spill.facts.get(key), value) for key, value in changes.items() if spill.facts.get(key) != value}
+    if changed:
+        await tx.record(spill, FactsRecorded(changes=changed, reason=reason.strip()))
+
+
+async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note: str = "") -> None:
+    """Record something that happened (an event of the contract, section 1). Raises BadInput with one line a fault."""
+    try:
+        facts = checked_facts(tx.house.rulebook, {**spill.facts, "events": [*spill.facts.get("events", []), dict(act)]})
+    except FactFaults as error:
+        raise BadInput(
+            "the event has faults", [str(fault).replace(f"events[{len(spill.facts.get('events', []))}].", "") for fault in error.faults]
+        ) from None
+    happened_at = facts.events[-1].at
+    if (happened_at - tx.now).total_seconds() > 300:
+        raise BadInput("the event has faults", [f"at: {act['at']} lies in the future; right would be: a time that has passed"])
+    await tx.record(spill, ActRecorded(act={**act, "at": as_z(happened_at)}, note=note), happened_at)
+
+
+async def name_discharger(tx: Transaction, spill: Spill, name: str, email: str, phone: str) -> None:
+    """Record who is responsible for the spill."""
+    if not name.strip():
+        raise BadInput("the discharger has no name", ["name: missing; right would be: a person or firm"])
+    await tx.record(spill, DischargerNamed(name=name.strip(), email=email.strip(), phone=phone.strip()))
+
+
+async def take_facts(_: Transaction, recorded: Recorded) -> None:
+    """Reaction: the spill's facts become what the event says."""
+    _fold(recorded.spill, recorded.event)
+
+
+def _fold(spill: Spill, event: SpillEvent) -> None:
+    if isinstance(event, FactsRecorded):
+        # A new object each time: a JSON column does not see a change inside the old one.
+        merged = {**spill.facts, **{key: after for key, (_, after) in event.changes.items()}}
+        spill.facts = {key: value for key, value in merged.items() if value is not None}
+        spill.city = spill.facts.get("jurisdiction")
+    elif isinstance(event, ActRecorded):
+        spill.facts = {**spill.facts, "events": [*spill.facts.get("events", []), event.act]}
+    elif isinstance(event, DischargerNamed):
+        spill.discharger = {"name": event.name, "email": event.email, "phone": event.phone}
+
+
+def facts_from(events: list[SpillEvent]) -> dict[str, Any]:
+    """What a list of events comes to: the facts, folded anew from nothing."""
+    blank = Spill(reference="", received_at=datetime.min.replace(tzinfo=UTC), facts={}, flags=[], reporter={}, discharger={})
+    for event in events:
+        _fold(blank, event)
+    return blank.facts

@@ -1,0 +1,151 @@
+"""One request, one climb, one command: one transaction. Recording an event runs its reactions in it; only this module commits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import event as sqlalchemy_event
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from deadlines import Places, Rulebook
+from service.clock import Now
+from service.errors import NotKnown
+from service.events import SpillEvent, read_event
+from service.settings import Settings
+from service.tables import EventRow, Spill
+
+Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class House:
+    """Everything a part of the service needs and is handed: the law, the places, the database, the clock, what follows an event."""
+
+    settings: Settings
+    rulebook: Rulebook
+    places: Places
+    engine: AsyncEngine
+    now: Now
+    signing_key: bytes
+    reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
+    # Wakes the worker of this process after a commit that gave it something to do.
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event that was just recorded, as its reactions see it."""
+
+    event: SpillEvent
+    spill: Spill
+    actor: str
+    happened_at: datetime
+
+
+class Transaction:
+    """A transaction under way. `now` is the same for everything in it; `actor` is who did it, for the record."""
+
+    def __init__(self, house: House, session: AsyncSession, now: datetime, actor: str, *, writes: bool = True) -> None:
+        self.house = house
+        self.writes = writes
+        self.session = session
+        self.now = now
+        self.actor = actor
+        self.wakes_worker = False
+
+    async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
+        """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
+        if spill.id is None:
+            raise ValueError("a spill is stored before its events")
+        moment = happened_at or self.now
+        self.session.add(
+            EventRow(
+                spill_id=spill.id,
+                kind=event.kind,
+                payload=event.model_dump(mode="json"),
+                actor=self.actor,
+                happened_at=moment,
+                recorded_at=self.now,
+            )
+        )
+        await self.session.flush()
+        for reaction in self.house.reactions.get(type(event), ()):
+            await reaction(self, Recorded(event, spill, self.actor, moment))
+
+    async def spill(self, reference: str) -> Spill:
+        """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
+        query = select(Spill).where(col(Spill.reference) == reference)
+        found: Spill | None = (await self.session.execute(query.with_for_update() if self.writes else query)).scalar_one_or_none()
+        if found is None:
+            raise NotKnown(f"there is no spill {reference}")
+        return found
+
+    async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
+        """All events of a spill in the order they were recorded."""
+        rows = (await self.session.execute(select(EventRow).where(col(EventRow.spill_id) == spill.id).order_by(col(EventRow.id)))).scalars()
+        return [(row, read_event(row.kind, row.payload)) for row in rows]
+
+
+def open_engine(settings: Settings, *, foreign_keys: bool = True) -> AsyncEngine:
+    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
+    if not settings.is_embedded:
+        return create_async_engine(settings.async_database_url, pool_pre_ping=True)
+    engine = create_async_engine(settings.async_database_url)
+
+    @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
+    def _settle(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves: pysqlite's own begins too late to be a lock
+        cursor = connection.cursor()
+        # FULL: a report answered with 201 outlives a power cut, not only a killed process.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=15000", f"foreign_keys={'ON' if foreign_keys else 'OFF'}"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @sqlalchemy_event.listens_for(engine.sync_engine, "begin")
+    def _begin(connection: Connection) -> None:
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN DEFERRED" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+@asynccontextmanager
+async def transaction(house: House, actor: str, now: datetime | None = None) -> AsyncIterator[Transaction]:
+    """A writing transaction: committed when the block ends, undone when it raises. The worker is woken where there is work for it."""
+    if house.settings.is_embedded:
+        async with house.writing, _open(house, actor, now) as tx:
+            yield tx
+            await tx.session.commit()
+    else:
+        async with _open(house, actor, now) as tx:
+            yield tx
+            await tx.session.commit()
+    if tx.wakes_worker:
+        house.woken.set()
+
+
+@asynccontextmanager
+async def reading(house: House, now: datetime | None = None) -> AsyncIterator[Transaction]:
+    """A transaction that only reads; it never holds up a writer and is never committed."""
+    async with house.engine.connect() as connection:
+        await connection.execution_options(reading=True)
+        async with AsyncSession(bind=connection, expire_on_commit=False) as session:
+            yield Transaction(house, session, now or house.now(), "reader", writes=False)
+
+
+@asynccontextmanager
+async def _open(house: House, actor: str, now: datetime | None) -> AsyncIterator[Transaction]:
+    factory = async_sessionmaker(house.engine, class_=AsyncSession, expire_on_commit=False)
+    async with factory() as session:
+        yield Transaction(house, session, now or house.now(), actor)

@@ -1,0 +1,107 @@
+"""Puts the parts together: settings, law, places, database, channels, reactions, clock. The only place that does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, func, select
+from sqlmodel import col
+
+from notifiers import Channel, EmailChannel, FileChannel, SmsChannel, TwilioAccount, parse_smtp_url
+from service.clock import Now, real_now
+from service.errors import BadInput
+from service.library import open_places, open_rulebook
+from service.parties import EXAMPLE_CITY, example_contacts
+from service.reactions import REACTIONS
+from service.settings import Settings
+from service.tables import Contact, Meta
+from service.transaction import House, open_engine, transaction
+
+_TWILIO_TIMEOUT_SECONDS = 20.0
+
+
+def build_house(settings: Settings, now: Now = real_now) -> House:
+    """A house over the database of the settings. Raises PackError where the packs have mistakes."""
+    return House(settings, open_rulebook(), open_places(), open_engine(settings), now, settings.signing_key(), REACTIONS)
+
+
+async def migrate(house: House) -> None:
+    """Bring the database to the newest tables; does nothing where it is there already."""
+    # Without foreign keys: a table that Alembic rebuilds on SQLite would take its children along by ON DELETE CASCADE.
+    engine = open_engine(house.settings, foreign_keys=False)
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(_upgrade)
+    finally:
+        await engine.dispose()
+
+
+def _upgrade(connection: Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+async def fill_example_city(house: House) -> bool:
+    """Fill the example city's roles at the very first start. Returns whether it did."""
+    async with transaction(house, "spillclock") as tx:
+        if await tx.session.get(Meta, "example-city") is not None:
+            return False
+        tx.session.add(Meta(key="example-city", value=EXAMPLE_CITY))
+        if await tx.session.scalar(select(func.count()).select_from(Contact).where(col(Contact.city) == EXAMPLE_CITY)):
+            return False
+        tx.session.add_all(example_contacts(EXAMPLE_CITY))
+        return True
+
+
+@asynccontextmanager
+async def open_channels(settings: Settings) -> AsyncIterator[Mapping[str, Channel]]:
+    """The channels that the settings provide for; the outbox file stands in for each that has no provider."""
+    channels: dict[str, Channel] = {}
+    async with httpx.AsyncClient(timeout=_TWILIO_TIMEOUT_SECONDS) as http:
+        channels["email"] = _email(settings)
+        channels["sms"] = _sms(settings, http)
+        try:
+            yield channels
+        finally:
+            for channel in channels.values():
+                await channel.aclose()
+
+
+def _email(settings: Settings) -> Channel:
+    url = settings.smtp_url.get_secret_value()
+    if not url:
+        return FileChannel(settings.outbox_path, "email")
+    if not settings.mail_from:
+        raise BadInput("mail has no sender", ["SPILLCLOCK_MAIL_FROM: missing; right would be: spills@example.gov"])
+    try:
+        return EmailChannel(parse_smtp_url(url), settings.mail_from)
+    except ValueError as error:
+        raise BadInput("the mail server cannot be used", [f"SPILLCLOCK_SMTP_URL: {error}"]) from None
+
+
+def _sms(settings: Settings, http: httpx.AsyncClient) -> Channel:
+    token = settings.twilio_auth_token.get_secret_value()
+    given = {
+        "SPILLCLOCK_TWILIO_ACCOUNT_SID": settings.twilio_account_sid, "SPILLCLOCK_TWILIO_AUTH_TOKEN": token,
+        "SPILLCLOCK_TWILIO_FROM": settings.twilio_from,
+    }  # fmt: skip
+    if not any(given.values()):
+        return FileChannel(settings.outbox_path, "sms")
+    missing = [name for name, value in given.items() if not value]
+    if missing:
+        raise BadInput(
+            "SMS is set only in part", [f"{name}: missing; right would be: all three Twilio settings, or none" for name in missing]
+        )
+    return SmsChannel(TwilioAccount(settings.twilio_account_sid, token, settings.twilio_from, settings.twilio_api_base), http)
+
+
+def stands_in(settings: Settings) -> list[str]:
+    """The channels that have no provider, so that their messages go to the outbox file."""
+    return [name for name, set_up in (("email", settings.smtp_url.get_secret_value()), ("sms", settings.twilio_account_sid)) if not set_up]

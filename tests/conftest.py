@@ -1,0 +1,92 @@
+"""What every test session is held to: no network beyond this machine, no settings from the developer's shell, one way to find a browser."""
+
+import ipaddress
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+REQUIRE_CHROMIUM = "SPILLCLOCK_TESTS_REQUIRE_CHROMIUM"
+
+# A slow moment of a shared machine is no finding about the code.
+hypothesis.settings.register_profile("spillclock", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("spillclock")
+
+
+class OutsideThisMachine(BaseException):
+    """A test reached for an address beyond loopback. Not an Exception: code that survives network errors must not survive this."""
+
+
+def is_loopback(host: object) -> bool:
+    """Say whether an address or name is on this machine; None and '' stand for it too."""
+    text = host.decode() if isinstance(host, bytes) else host
+    if not isinstance(text, str):
+        return text is None
+    if text in ("", "localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified  # a connection to 0.0.0.0 stays here
+
+
+def _guard_addresses(method: Callable[..., Any], place: int) -> Callable[..., Any]:
+    """Wrap a socket method whose argument at `place` (from the end, for sendto) is the peer's address."""
+
+    def guarded(self: socket.socket, *arguments: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(arguments[place][0]):
+            raise OutsideThisMachine(f"A test called {method.__name__}({arguments[place]!r}); tests talk to loopback only.")
+        return method(self, *arguments)
+
+    return guarded
+
+
+def _guard_names(look_up: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a name look-up. Names under .invalid do not exist (RFC 2606), so a test may ask for one and learn that."""
+
+    def guarded(host: Any, *arguments: Any, **named: Any) -> Any:
+        text = host.decode() if isinstance(host, bytes) else host
+        if isinstance(text, str) and text.rstrip(".").endswith(".invalid"):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        if not is_loopback(host) and not _is_address(text):
+            raise OutsideThisMachine(f"A test looked up {host!r}; tests look up nothing but localhost and names under .invalid.")
+        return look_up(host, *arguments, **named)
+
+    return guarded
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def pytest_configure() -> None:
+    """Close the network and forget the developer's own settings, before any test module is read."""
+    for name in [name for name in os.environ if name.startswith("SPILLCLOCK_") and not name.startswith("SPILLCLOCK_TESTS_")]:
+        del os.environ[name]
+    socket.socket.connect = _guard_addresses(socket.socket.connect, 0)  # type: ignore[method-assign]
+    socket.socket.connect_ex = _guard_addresses(socket.socket.connect_ex, 0)  # type: ignore[method-assign]
+    socket.socket.sendto = _guard_addresses(socket.socket.sendto, -1)  # type: ignore[method-assign]
+    socket.getaddrinfo = _guard_names(socket.getaddrinfo)
+    socket.gethostbyname = _guard_names(socket.gethostbyname)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium on this machine, for Playwright's executable_path. CI requires one; elsewhere its absence skips the test."""
+    for name in BROWSERS:
+        if path := shutil.which(name):
+            return path
+    missing = f"No Chromium on this machine (looked for {', '.join(BROWSERS)}); on Debian: apt-get install chromium."
+    if os.environ.get(REQUIRE_CHROMIUM):
+        pytest.fail(f"{missing} {REQUIRE_CHROMIUM} is set, so this is a failure.")
+    pytest.skip(missing)

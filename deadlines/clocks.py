@@ -217,12 +217,14 @@ class _Judged:
     def _from_event(self, index: int, event: Event, unsettled: tuple[str, ...]) -> Clock:
         start = event.at if self.rule.starts == "event" else event.said.get(self.rule.starts)
         if not isinstance(start, datetime):
-            return self._waiting((*unsettled, f"events[{index}].{self.rule.starts}"), index, f"Waiting: {self.rule.starts} is not set.")
+            return self._waiting(unsettled, index, f"Waiting: {self.rule.starts} is not set.", self.rule.starts)
         return self._running(start, unsettled, index, event)
 
-    def _waiting(self, unsettled: tuple[str, ...], index: int | None, why: str) -> Clock:
-        applies = "presumed" if self.open else "yes"
-        return Clock(self.standing, applies, unsettled, index, None, None, None, "waiting", None, None, None, waiting_for=why)
+    def _waiting(self, unsettled: tuple[str, ...], index: int | None, why: str, awaited: str | None = None) -> Clock:
+        """A clock without a due time. `awaited` is what its event still has to say: that settles when, not whether."""
+        applies = "presumed" if unsettled else "yes"
+        named = (*unsettled, f"events[{index}].{awaited}") if awaited else unsettled
+        return Clock(self.standing, applies, named, index, None, None, None, "waiting", None, None, None, waiting_for=why)
 
     def _running(self, start: datetime, unsettled: tuple[str, ...], index: int | None, event: Event | None) -> Clock:
         comply_by = event.said.get("comply_by") if event else None
@@ -234,9 +236,7 @@ class _Judged:
             clock = self._waiting(unsettled, index, "")
             return replace(clock, starts_at=start, uncomputable=str(gap))
         if counted is None:
-            return self._waiting(
-                (*unsettled, f"events[{index}].comply_by"), index, "Waiting: the order names no time to comply; enter its comply_by."
-            )
+            return self._waiting(unsettled, index, "Waiting: the order names no time to comply; enter its comply_by.", "comply_by")
         clock = self._clock(counted, unsettled, index, None)
         return self._judged(clock, next(iter(self._acts(index, event)), None))
 

@@ -312,5 +312,5 @@ def _header_text(header: str, text: str) -> str:
 
 
 def _encoded_words(header: str, line: str) -> str:
-    # RFC 2047 ends lines with encoded words at 76 characters, and Header counts the first line two short.
-    return Header(line, "utf-8", maxlinelen=74, header_name=header).encode(linesep="\r\n")
+    # RFC 2047 ends lines with encoded words at 76 characters; Header would at 78.
+    return Header(line, "utf-8", maxlinelen=76, header_name=header).encode(linesep="\r\n")

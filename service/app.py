@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -13,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import col
 from starlette.exceptions import HTTPException
 
@@ -21,6 +23,8 @@ from service.errors import NotSignedIn, SpillclockError
 from service.tables import Heartbeat
 from service.transaction import House, reading
 from service.worker import LATE_AFTER
+
+log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1_000_000
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -42,6 +46,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
+    app.add_exception_handler(SQLAlchemyError, _no_database)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=str(files("service") / "static")), name="static")
@@ -106,6 +111,16 @@ async def _input_problem(request: Request, error: Exception) -> Response:
     told = SpillclockError("the request has faults", [f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()])
     told.status, told.title = 422, "The input has faults"
     return await _problem(request, told)
+
+
+async def _no_database(request: Request, error: Exception) -> Response:
+    """The database cannot be reached or written: nothing was stored, and the caller is told to try again."""
+    log.exception("the database failed during %s", request.method, exc_info=error)
+    told = SpillclockError("the database cannot be used just now; nothing was stored; try again in a minute")
+    told.status, told.title = 503, "Try again"
+    response = await _problem(request, told)
+    response.headers["Retry-After"] = "30"
+    return response
 
 
 async def _alive(request: Request) -> dict[str, str]:

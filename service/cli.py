@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import os
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from deadlines import FactFaults, PackError, assess, read_facts, read_moment
+from deadlines import FactFaults, PackError, assess, read_facts
 from deadlines.quantities import GALLONS, POUNDS, Substance
-from service import access, programs, rehearsal
 from service.clock import real_now
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
-from service.logbook import keep_log
-from service.settings import read_settings
-from service.transaction import transaction
-from service.wording import local
+from service.reading_input import moment, read_json
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -44,8 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(FAILED, *map(str, error.mistakes))
     except SpillclockError as error:
         return _fail(FAILED, str(error))
-    except (SQLAlchemyError, OSError) as error:
-        return _fail(FAILED, f"{type(error).__name__}: {error}".splitlines()[0])
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python would complain once more while closing it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        return _fail(FAILED, str(error))
     except KeyboardInterrupt:
         return DONE
 
@@ -56,8 +51,15 @@ def _fail(code: int, *lines: str) -> int:
     return code
 
 
-def _say(line: str) -> None:
-    print(line, flush=True)
+def _later(name: str) -> Callable[[argparse.Namespace], int]:
+    """A command that needs the database or the web. It is imported when it is run, so that what needs neither answers in a blink."""
+
+    def run(given: argparse.Namespace) -> int:
+        from service import commands
+
+        return commands.run(name, given)
+
+    return run
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,14 +72,14 @@ def _parser() -> argparse.ArgumentParser:
         made.set_defaults(run=run)
         return made
 
-    command("serve", _serve, "web and worker in one process, on an embedded database unless SPILLCLOCK_DATABASE_URL says otherwise")
-    command("web", _web, "the web half alone, on PostgreSQL")
-    command("worker", _worker, "the worker half alone, on PostgreSQL")
-    command("migrate", _migrate, "bring the database to the newest tables")
+    command("serve", _later("serve"), "web and worker in one process, by default on an embedded database")
+    command("web", _later("web"), "the web half alone, on PostgreSQL")
+    command("worker", _later("worker"), "the worker half alone, on PostgreSQL")
+    command("migrate", _later("migrate"), "bring the database to the newest tables")
     clocks = command("clocks", _clocks, "print the legal clocks of a fact file as JSON; an array of facts gives an array of lists")
     clocks.add_argument("facts", metavar="FACTS.json", help="a file, or - for standard input")
     clocks.add_argument("--now", metavar="TIME", help="the moment to judge by, RFC 3339 (default: now)")
-    rehearse = command("rehearse", _rehearse, "play a fact file through the real escalation on a simulated clock and print every message")
+    rehearse = command("rehearse", _later("rehearse"), "play a fact file through the real escalation on a simulated clock")
     rehearse.add_argument("facts", metavar="FACTS.json", help="a file, or - for standard input")
     rehearse.add_argument("--until", metavar="TIME", help="where to stop (default: when every ladder is at its top)")
     rehearse.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -89,49 +91,19 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("substance", "quantity", "unit"):
         quantity.add_argument(name, metavar="NAME-OR-CAS" if name == "substance" else name.upper())
     user = commands.add_parser("user", help="staff accounts").add_subparsers(required=True, metavar="ACTION")
-    add = command("add", _user_add, "add a member of staff", user)
+    add = command("add", _later("user_add"), "add a member of staff", user)
     add.add_argument("email", metavar="EMAIL")
-    add.add_argument("--role", required=True, metavar="ROLE", help=", ".join(access.ROLES))
+    add.add_argument("--role", required=True, metavar="ROLE", help="viewer, officer, manager or administrator")
     add.add_argument("--city", metavar="CITY", help="the one city this person works for (default: every city)")
-    command("token", _user_token, "print a new bearer token, and nothing else", user).add_argument("email", metavar="EMAIL")
-    command("doctor", _doctor, "check settings, database, sender, and ladders that reach nobody")
+    command("token", _later("user_token"), "print a new bearer token, and nothing else", user).add_argument("email", metavar="EMAIL")
+    command("doctor", _later("doctor"), "check settings, database, sender, and ladders that reach nobody")
     return parser
 
 
-def _serve(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve(settings, _say))
-    return DONE
-
-
-def _web(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve_web(settings, _say))
-    return DONE
-
-
-def _worker(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve_worker(settings, _say))
-    return DONE
-
-
-def _migrate(_: argparse.Namespace) -> int:
-    async def work() -> None:
-        async with programs.open_house(read_settings()):
-            _say("the tables are the newest")
-
-    asyncio.run(work())
-    return DONE
-
-
 def _clocks(given: argparse.Namespace) -> int:
-    now = _moment("--now", given.now) or real_now()
+    now = moment("--now", given.now) or real_now()
     rulebook = open_rulebook()
-    objects = _read_json(given.facts)
+    objects = read_json(given.facts)
     many = objects if isinstance(objects, list) else [objects]
     lists, faults, gaps = [], [], []
     for number, given_facts in enumerate(many):
@@ -148,56 +120,6 @@ def _clocks(given: argparse.Namespace) -> int:
         return _fail(BAD_INPUT, *faults)
     print(json.dumps(lists if isinstance(objects, list) else lists[0], indent=1, ensure_ascii=False))
     return _fail(FAILED, *gaps) if gaps else DONE
-
-
-def _read_json(path: str) -> Any:
-    try:
-        text = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise BadInput("no fact file", [f"{path}: {error.strerror}; right would be: a JSON file, or - for standard input"]) from None
-    try:
-        return json.loads(text, parse_float=Decimal, object_pairs_hook=_no_key_twice)
-    except (ValueError, RecursionError) as error:
-        raise BadInput("not JSON", [f"{path}: not JSON ({error}); right would be: a fact object, or an array of them"]) from None
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key!r} is given twice")
-        found[key] = value
-    return found
-
-
-def _moment(option: str, text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            raise ValueError(f"{text!r} has no offset")
-        return read_moment(text, ZoneInfo("UTC"))
-    except ValueError as error:
-        raise BadInput("not a time", [f"{option}: {error}; right would be: 2026-12-01T15:00:00-08:00"]) from None
-
-
-def _rehearse(given: argparse.Namespace) -> int:
-    facts = _read_json(given.facts)
-    if not isinstance(facts, dict):
-        raise BadInput("one fact object", [f"{given.facts}: a rehearsal plays one fact object; right would be: an object"])
-    facts = json.loads(json.dumps(facts, default=float))
-    messages = asyncio.run(rehearsal.rehearse(facts, _moment("--until", given.until)))
-    zone = open_rulebook().zones[facts["jurisdiction"]]
-    for message in messages:
-        if given.json:
-            print(json.dumps(rehearsal.as_line(message), ensure_ascii=False))
-        else:
-            print(f"{local(message.at, zone)}  {message.person} ({message.role.replace('_', ' ')}), {message.channel} to {message.to}")
-            print(f"    {message.subject}\n    why: {message.reason}")
-    if not messages:
-        _say("No message would be sent: no clock runs for these facts.")
-    return DONE
 
 
 def _rules_list(_: argparse.Namespace) -> int:
@@ -249,29 +171,3 @@ def _rq(given: argparse.Namespace) -> int:
     answer = {True: "A reportable quantity is reached.", False: "No reportable quantity is reached.", None: "It cannot be said; see above."}
     print(answer[finding.reached])
     return DONE
-
-
-def _user_add(given: argparse.Namespace) -> int:
-    async def work() -> None:
-        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
-            await access.add_account(tx, given.email, given.role, given.city)
-
-    asyncio.run(work())
-    _say(f"{given.email.lower()} added as {given.role}{f' for {given.city}' if given.city else ''}")
-    return DONE
-
-
-def _user_token(given: argparse.Namespace) -> int:
-    async def work() -> str:
-        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
-            return await access.issue(tx, await access.account_of(tx, given.email), "api")
-
-    print(asyncio.run(work()))
-    return DONE
-
-
-def _doctor(_: argparse.Namespace) -> int:
-    findings = asyncio.run(programs.examine(read_settings()))
-    for finding in findings:
-        print(finding)
-    return FAILED if any(finding.startswith("WRONG") for finding in findings) else DONE

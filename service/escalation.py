@@ -27,7 +27,7 @@ from service.events import (
     TriageAsked,
 )
 from service.outbox import OPEN_STATES, Promise
-from service.parties import Person, people_for_triage, people_of, respond_url, staff_url
+from service.parties import Person, last_resort, people_for_triage, people_of, respond_url, staff_url
 from service.tables import EventRow, MessageRow, Obligation, Spill
 from service.transaction import House, Recorded, Transaction
 from service.wording import Alert, Words, alert, triage
@@ -187,6 +187,9 @@ async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _St
         await _alarm(tx, spill, obligation, step.steps, f"nobody with an address fills the role: {roles}")
         following = next_rung(rungs, step.rungs[-1].at)
         if following is None:
+            last = [(person, channel) for person in await last_resort(tx, spill) for channel in person.addresses]
+            if last:
+                await _promise(tx, spill, obligation, step, last, changed=changed)
             return
         step = _Step([following], at_once=True)
 

@@ -24,6 +24,10 @@ from service.spills import checked_facts, clean, open_spill
 from service.tables import IdempotencyKey, Spill
 from service.transaction import House, Transaction, transaction
 
+_NO_VOLUME = "no volume that can be used; a person should estimate it"
+_NO_DESCRIPTION = "no description"
+# Most neighbours cannot say how much: the clocks presumed for it tell people already, a message of its own would be noise.
+_ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
@@ -172,8 +176,8 @@ async def read_and_assess(tx: Transaction, spill: Spill) -> None:
         await tx.record(
             spill, TriageAsked(reason="its place is in no city served here" if reading.lat is not None else "its city is not known")
         )
-    elif reading.flags:
-        await tx.record(spill, TriageAsked(reason="; ".join(reading.flags)[:300]))
+    elif odd := [flag for flag in reading.flags if flag not in _ROUTINE_FLAGS]:
+        await tx.record(spill, TriageAsked(reason="; ".join(odd)[:300]))
 
 
 def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_at: datetime) -> _Reading:
@@ -196,9 +200,9 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     reading.facts = _usable(tx, known, received_at, reading.flags)
     _read_moments(tx, raw, reading, received_at)
     if "volume" not in reading.facts:
-        reading.flags.append("no volume that can be used; a person should estimate it")
+        reading.flags.append(_NO_VOLUME)
     if not clean(raw.get("description")):
-        reading.flags.append("no description")
+        reading.flags.append(_NO_DESCRIPTION)
     return reading
 
 

@@ -54,7 +54,7 @@ async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
         else:
             await _adjust(tx, spill, row, clock)
     for row in rows.values():
-        if row.state not in (*_CLOSED, "withdrawn") and not row.occurrence:
+        if row.state not in (*_CLOSED, "withdrawn"):
             row.state, row.reason = "withdrawn", why
             await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
     # A recurring duty opens its next occurrence by itself when one falls due.

@@ -7,6 +7,7 @@ as possibly double: for a legal notice twice is better than never.
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,11 +23,18 @@ from service.tables import Attempt, MessageRow, Obligation, Spill
 from service.transaction import House, Transaction, transaction
 from service.wording import Words
 
+log = logging.getLogger(__name__)
+
 OPEN_STATES = ("running", "overdue")
 # A message that cannot be handed over is tried for so long after its promise, however often.
 PATIENCE = timedelta(hours=24)
 BATCH = 16
+_SEND_PART_OF_LEASE = 0.8
 _WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
+
+
+# Earliest promise first; of promises made together, the duty that was due first when they were opened.
+_IN_ORDER = (col(MessageRow.promised_at), col(MessageRow.obligation_id), col(MessageRow.once))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +89,46 @@ async def release_orphans(house: House, now: datetime) -> None:
         tx.wakes_worker = True
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A message this worker has claimed, and which try it is."""
+
+    row: MessageRow
+    reference: str
+    duty: str | None
+    number: int
+
+
 async def deliver(house: House, channels: Mapping[str, Channel], worker: str) -> int:
     """Claim and send the messages that are due, each recorded as soon as its answer is there. Returns how many were tried."""
-    claimed = await _claim(house, worker)
-    await asyncio.gather(*(_send(house, channels, row, worker) for row in claimed))
+    claimed = [one for name in channels for one in await claim(house, worker, name, BATCH)]
+    await asyncio.gather(*(send(house, channels[one.row.channel], one, worker) for one in claimed))
     return len(claimed)
 
 
-async def _claim(house: House, worker: str) -> list[tuple[MessageRow, str, str | None, int]]:
+async def claim(house: House, worker: str, channel: str, most: int) -> list[Claim]:
+    """Claim up to `most` due messages of a channel, earliest promise first, committed before anything is sent.
+
+    A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
+    """
     async with transaction(house, worker) as tx:
         due = or_(
             and_(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now),
             and_(col(MessageRow.state) == "sending", col(MessageRow.lease_until) <= tx.now),
         )
-        chosen = select(MessageRow).where(due).order_by(col(MessageRow.promised_at)).limit(BATCH).with_for_update(skip_locked=True)
-        rows = (await tx.session.execute(chosen)).scalars().all()
+        chosen = select(MessageRow).where(due, col(MessageRow.channel) == channel).order_by(*_IN_ORDER).limit(most)
         claimed = []
-        for row in rows:
+        for row in (await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars().all():
             spill = await tx.session.get_one(Spill, row.spill_id)
+            obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
             doubtful = await _close_cut_off(tx, row)
-            if not await _still_wanted(tx, row, spill):
+            if not await _still_wanted(tx, row, spill, obligation):
                 continue
             row.state, row.claimed_by, row.next_at = "sending", worker, None
             row.lease_until = tx.now + timedelta(seconds=house.settings.lease_seconds)
             row.tries += 1
             tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
-            obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
-            claimed.append((row, spill.reference, obligation.duty if obligation else None, row.tries))
+            claimed.append(Claim(row, spill.reference, obligation.duty if obligation else None, row.tries))
         return claimed
 
 
@@ -123,13 +144,11 @@ async def _close_cut_off(tx: Transaction, row: MessageRow) -> bool:
     return any(attempt.outcome == Outcome.UNKNOWN.value for attempt in attempts)
 
 
-async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill) -> bool:
+async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligation: Obligation | None) -> bool:
     """Checked at the moment of sending: the duty is still open, and there is still sense in trying."""
-    if row.obligation_id is not None:
-        obligation = await tx.session.get_one(Obligation, row.obligation_id)
-        if obligation.state not in OPEN_STATES:
-            row.state, row.next_at, row.lease_until = "cancelled", None, None
-            return False
+    if obligation is not None and obligation.state not in OPEN_STATES:
+        row.state, row.next_at, row.lease_until = "cancelled", None, None
+        return False
     if tx.now >= row.give_up_at and row.tries:
         row.state, row.next_at, row.lease_until = "gave_up", None, None
         await tx.record(spill, _given_up(row, f"tried {row.tries} times in {PATIENCE}"))
@@ -143,19 +162,25 @@ def _given_up(row: MessageRow, reason: str) -> MessageGaveUp:
     )
 
 
-async def _send(house: House, channels: Mapping[str, Channel], claim: tuple[MessageRow, str, str | None, int], worker: str) -> None:
-    row, reference, duty, number = claim
-    channel = channels.get(row.channel)
-    problem = f"there is no channel {row.channel}" if channel is None else channel.problem_with(row.address)
-    if channel is None or problem:
-        receipt = Receipt(Outcome.REFUSED, None, problem or "")
+async def send(house: House, channel: Channel, claimed: Claim, worker: str) -> None:
+    """Hand one claimed message to its channel and record the answer."""
+    row = claimed.row
+    problem = channel.problem_with(row.address)
+    if problem:
+        receipt = Receipt(Outcome.REFUSED, None, problem)
     else:
         message = Message(
-            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=row.text, spill=reference, duty=duty, step=row.step,
-            at=house.now(),
+            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=row.text, spill=claimed.reference,
+            duty=claimed.duty, step=row.step, at=house.now(),
         )  # fmt: skip
-        receipt = await channel.send(message)
-    await _settle(house, row.id, number, worker, receipt)
+        try:
+            # Within the lease: after it, another worker takes the message for orphaned and sends it too.
+            async with asyncio.timeout(house.settings.lease_seconds * _SEND_PART_OF_LEASE):
+                receipt = await channel.send(message)
+        except Exception as error:  # a channel that fails in an unforeseen way has perhaps sent; the message is tried again, marked
+            log.exception("channel %s failed on message %s", channel.name, row.id)
+            receipt = Receipt(Outcome.UNKNOWN, None, f"{type(error).__name__}: {error}")
+    await _settle(house, row.id, claimed.number, worker, receipt)
 
 
 async def _settle(house: House, message_id: str, number: int, worker: str, receipt: Receipt) -> None:

@@ -8,11 +8,11 @@ import hmac
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlmodel import col
 
 from service.errors import NotKnown
-from service.tables import Contact, Spill
+from service.tables import Account, Contact, Spill
 from service.transaction import House, Transaction
 
 ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
@@ -31,10 +31,8 @@ async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
     """Who fills a role for this spill: the named discharger where there is one, else the city's contacts; empty where nobody does."""
     if role == "discharger" and spill.discharger.get("name"):
         return [_person(spill.discharger["name"], role, spill.discharger)]
-    rows = await tx.session.execute(
-        select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
-    )
-    return [_person(contact.name, role, {"email": contact.email, "phone": contact.phone}) for contact in rows.scalars()]
+    query = select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
+    return [_of_contact(contact) for contact in (await tx.session.execute(query)).scalars()]
 
 
 async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
@@ -44,9 +42,19 @@ async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
     if spill.lat is not None and spill.lon is not None:
         nearest = tx.house.places.locate(spill.lat, spill.lon).nearest
         cities = {nearest} & cities or cities
-    return [
-        _person(contact.name, contact.role, {"email": contact.email, "phone": contact.phone}) for contact in rows if contact.city in cities
-    ]
+    found = [_of_contact(contact) for contact in rows if contact.city in cities]
+    return [person for person in found if person.addresses] or await last_resort(tx, spill)
+
+
+async def last_resort(tx: Transaction, spill: Spill) -> list[Person]:
+    """Who is told when no role reaches anybody: the administrators of this city or of all."""
+    mine = or_(col(Account.city).is_(None), col(Account.city) == spill.city)
+    rows = await tx.session.execute(select(Account).where(col(Account.role) == "administrator", mine).order_by(col(Account.id)))
+    return [_person(account.email, "administrator", {"email": account.email}) for account in rows.scalars()]
+
+
+def _of_contact(contact: Contact) -> Person:
+    return _person(contact.name, contact.role, {"email": contact.email, "phone": contact.phone})
 
 
 def _person(name: str, role: str, reach: dict[str, Any]) -> Person:

@@ -124,9 +124,11 @@ async def _open(house: House, facts: dict[str, Any]) -> str:
 
 async def _told(house: House, stage: _Stage) -> list[Rehearsed]:
     async with reading(house) as tx:
+        rows = {message.key: await tx.session.get_one(MessageRow, message.key) for message in stage.sent}
         told = []
-        for message in stage.sent:
-            row = await tx.session.get_one(MessageRow, message.key)
+        # Messages of one moment are sent side by side; they are told in the order of their promises.
+        for message in sorted(stage.sent, key=lambda one: (one.at, rows[one.key].obligation_id or 0, rows[one.key].once)):
+            row = rows[message.key]
             told.append(
                 Rehearsed(
                     message.at, row.person, row.role, row.channel, row.address, row.subject, row.text, row.step, row.reason, message.duty

@@ -8,6 +8,7 @@ from typing import Any
 
 from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
 from deadlines.facts import FACT_KEYS
+from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
 from service.events import ActRecorded, DischargerNamed, FactsRecorded, SpillEvent
 from service.tables import Spill
@@ -81,9 +82,15 @@ async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note
 
 async def name_discharger(tx: Transaction, spill: Spill, name: str, email: str, phone: str) -> None:
     """Record who is responsible for the spill."""
-    if not name.strip():
-        raise BadInput("the discharger has no name", ["name: missing; right would be: a person or firm"])
-    await tx.record(spill, DischargerNamed(name=name.strip(), email=email.strip(), phone=phone.strip()))
+    name, email, number = clean(name), clean(email), e164(phone) or ""
+    faults = [] if name else ["name: missing; right would be: a person or firm"]
+    if email and (problem := problem_with_email(email)):
+        faults.append(f"email: {problem}")
+    if clean(phone) and not number:
+        faults.append(f"phone: {clean(phone)!r} is not a telephone number; right would be: (909) 555-0100 or +19095550100")
+    if faults:
+        raise BadInput("the discharger cannot be named so", faults)
+    await tx.record(spill, DischargerNamed(name=name[:200], email=email, phone=number))
 
 
 async def take_facts(_: Transaction, recorded: Recorded) -> None:

@@ -12,9 +12,8 @@ from typing import Any
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlmodel import col
-from sqlmodel.ext.asyncio.session import AsyncSession
 
 from deadlines import Places, Rulebook
 from service.clock import Now
@@ -24,6 +23,24 @@ from service.settings import Settings
 from service.tables import EventRow, Spill
 
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
+
+
+class Bell:
+    """Wakes the loops of this process's worker after a commit that gave them something to do."""
+
+    def __init__(self) -> None:
+        self._ears: list[asyncio.Event] = []
+
+    def listen(self) -> asyncio.Event:
+        """An event of one's own that is set by every ring."""
+        ear = asyncio.Event()
+        self._ears.append(ear)
+        return ear
+
+    def ring(self) -> None:
+        """Wake every loop that listens."""
+        for ear in self._ears:
+            ear.set()
 
 
 @dataclass(frozen=True)
@@ -37,8 +54,7 @@ class House:
     now: Now
     signing_key: bytes
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
-    # Wakes the worker of this process after a commit that gave it something to do.
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    bell: Bell = field(default_factory=Bell)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -132,7 +148,7 @@ async def transaction(house: House, actor: str, now: datetime | None = None) -> 
             yield tx
             await tx.session.commit()
     if tx.wakes_worker:
-        house.woken.set()
+        house.bell.ring()
 
 
 @asynccontextmanager

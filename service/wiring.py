@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
 from notifiers import Channel, EmailChannel, FileChannel, SmsChannel, TwilioAccount, parse_smtp_url
@@ -23,6 +22,7 @@ from service.tables import Contact, Meta
 from service.transaction import House, open_engine, transaction
 
 _TWILIO_TIMEOUT_SECONDS = 20.0
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def build_house(settings: Settings, now: Now = real_now) -> House:
@@ -32,6 +32,13 @@ def build_house(settings: Settings, now: Now = real_now) -> House:
 
 async def migrate(house: House) -> None:
     """Bring the database to the newest tables; does nothing where it is there already."""
+    newest = max(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
+    try:
+        async with house.engine.connect() as connection:
+            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == newest:
+                return
+    except DBAPIError:
+        pass  # no such table yet: a new database. Whatever else is wrong shows itself below.
     # Without foreign keys: a table that Alembic rebuilds on SQLite would take its children along by ON DELETE CASCADE.
     engine = open_engine(house.settings, foreign_keys=False)
     try:
@@ -42,8 +49,12 @@ async def migrate(house: House) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
+    # Imported here: half a second that a start on a current database need not spend.
+    from alembic import command
+    from alembic.config import Config
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 

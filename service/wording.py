@@ -85,7 +85,8 @@ def due_words(clock: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> tuple[
         return "no due time yet", "waiting"
     left = due_at - now
     if starts_at is not None and due_at - starts_at == IMMEDIATELY and clock["limit"].endswith("immediately"):
-        return "immediately", f"known {span(now - starts_at)} ago" + (", OVERDUE" if left < timedelta() else "")
+        since = f"known {span(now - starts_at)} ago" if now - starts_at >= timedelta(minutes=1) else "known just now"
+        return "immediately", f"OVERDUE, {since}" if left < timedelta() else since
     if abs(left) < timedelta(seconds=1):
         return local(due_at, zone), "due now"
     return local(due_at, zone), f"OVERDUE by {span(left)}" if left < timedelta() else f"{span(left)} left"
@@ -121,7 +122,8 @@ def alert(about: Alert) -> Words:
     if not clock["verified"]:
         lines.append("Not yet checked against its source; treat it as binding until a person decides.")
     short = f"{changed}{spill.reference} due {deadline}: {clock['title']}. To: {to}{numbers}."
-    return Words(f"{changed}{standing}: {head}", "\n".join(lines) + "\n", _cut(short, about.link))
+    lead = "NOW" if when == "immediately" and "OVERDUE" not in standing else standing
+    return Words(f"{changed}{lead}: {head}", "\n".join(lines) + "\n", _cut(short, about.link))
 
 
 def triage(spill: Spill, reason: str, link: str) -> Words:

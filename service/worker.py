@@ -18,7 +18,8 @@ from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel
 from service import escalation, intake, obligations, outbox
-from service.tables import Heartbeat, Spill
+from service.events import AssessmentFailed
+from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,11 @@ log = logging.getLogger(__name__)
 SAFETY_SECONDS = 30
 # A worker that has not finished a round for so long is late: the page for operators turns red.
 LATE_AFTER = timedelta(seconds=90)
+# How many messages of one channel are under way at once. A stalled provider holds up its own channel only.
+SLOTS = 8
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
+_TRY_CLIMB_AGAIN = timedelta(minutes=1)
+_LAST_SENDS_SECONDS = 3.0
 
 
 class Worker:
@@ -38,9 +43,12 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
 
     async def round(self) -> datetime | None:
-        """Do everything that is due now. Returns when something is due next, or None."""
+        """Do everything that is due now, sending included. Returns when something is due next, or None."""
         while await self._assess() or await self._climb() or await outbox.deliver(self.house, self.channels, self.name):
             pass
+        return await self._note_round()
+
+    async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
             moments = [await outbox.next_message_at(tx), await escalation.next_climb_at(tx), await obligations.next_assessment_at(tx)]
             following = min((moment for moment in moments if moment), default=None)
@@ -54,58 +62,114 @@ class Worker:
             try:
                 async with transaction(self.house, "spillclock") as tx:
                     await intake.assess_again(tx, await tx.spill(reference))
-            except (
-                Exception
-            ) as error:  # one report that cannot be put to the law must not hold up the others; it is flagged and tried again
+            except Exception as error:  # one report that cannot be put to the law must not hold up the others
                 log.exception("%s could not be put to the law", reference)
                 async with transaction(self.house, "spillclock") as tx:
                     await intake.note_failure(tx, await tx.spill(reference), error)
         return len(references)
 
     async def _climb(self) -> int:
-        async with transaction(self.house, "spillclock") as tx:
-            due = await escalation.due_obligations(tx)
-            for obligation in due:
-                await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
-            return len(due)
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                due = await escalation.due_obligations(tx)
+                for obligation in due:
+                    await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
+                return len(due)
+        except Exception:
+            log.exception("a batch of ladders could not be climbed; climbing them one by one")
+            return await self._climb_one_by_one()
+
+    async def _climb_one_by_one(self) -> int:
+        """Climb each due ladder in a transaction of its own, so that one that cannot be climbed holds up no other."""
+        async with reading(self.house) as tx:
+            ids = [obligation.id for obligation in await escalation.due_obligations(tx)]
+        for obligation_id in ids:
+            try:
+                async with transaction(self.house, "spillclock") as tx:
+                    obligation = await tx.session.get_one(Obligation, obligation_id)
+                    await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
+            except Exception as error:  # recorded as an alarm of its spill, and tried again
+                log.exception("the ladder of obligation %s could not be climbed", obligation_id)
+                async with transaction(self.house, "spillclock") as tx:
+                    obligation = await tx.session.get_one(Obligation, obligation_id)
+                    obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
+                    spill = await tx.session.get_one(Spill, obligation.spill_id)
+                    await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
+        return len(ids)
 
     async def run(self) -> None:
         """Work until cancelled: woken at the next due time, by a commit of this process, and every 30 seconds for safety."""
         scheduler = AsyncIOScheduler(timezone=UTC)
-
-        async def wake() -> None:
-            self.house.woken.set()
-
-        scheduler.add_job(wake, "interval", seconds=SAFETY_SECONDS, id="safety", coalesce=True, max_instances=1, misfire_grace_time=None)
         scheduler.start()
-        self.house.woken.set()
         try:
-            while True:
-                await self.house.woken.wait()
-                self.house.woken.clear()  # before the work: a wake-up during it is kept
-                following = await self._round_or_pause()
-                if following is not None:
-                    scheduler.add_job(
-                        wake,
-                        DateTrigger(following),
-                        id="next",
-                        replace_existing=True,
-                        misfire_grace_time=None,
-                        coalesce=True,
-                        max_instances=1,
-                    )
+            async with asyncio.TaskGroup() as loops:
+                loops.create_task(self._climb_when_due(scheduler))
+                for channel in self.channels.values():
+                    loops.create_task(self._send_when_due(channel))
         finally:
             scheduler.shutdown(wait=False)
 
-    async def _round_or_pause(self) -> datetime | None:
-        """A round; where the database fails it, a pause and another try, so that a blip of the database ends nothing."""
+    async def _climb_when_due(self, scheduler: AsyncIOScheduler) -> None:
+        ear = self.house.bell.listen()
+
+        async def ring() -> None:
+            self.house.bell.ring()
+
+        scheduler.add_job(ring, "interval", seconds=SAFETY_SECONDS, id="safety", coalesce=True, max_instances=1, misfire_grace_time=None)
+        ear.set()
+        while True:
+            await ear.wait()
+            ear.clear()  # before the work: a ring during it is kept
+            try:
+                while await self._assess() or await self._climb():
+                    pass
+                following = await self._note_round()
+            except Exception:  # a blip of the database ends nothing
+                await self._pause(ear, "climbing")
+            else:
+                if following is not None:
+                    at = DateTrigger(following)
+                    scheduler.add_job(ring, at, id="next", replace_existing=True, misfire_grace_time=None, coalesce=True, max_instances=1)
+
+    async def _send_when_due(self, channel: Channel) -> None:
+        ear = self.house.bell.listen()
+        under_way: set[asyncio.Task[None]] = set()
+
+        def done(task: asyncio.Task[None]) -> None:
+            under_way.discard(task)
+            ear.set()
+
+        ear.set()
         try:
-            return await self.round()
-        except Exception:
-            log.exception("a round of worker %s failed; trying again", self.name)
-            await asyncio.sleep(_PAUSE_AFTER_FAULT_SECONDS)
-            self.house.woken.set()
-            return None
+            while True:
+                await ear.wait()
+                ear.clear()
+                try:
+                    while len(under_way) < SLOTS and (claimed := await self._claim(channel, SLOTS - len(under_way))):
+                        for one in claimed:
+                            task = asyncio.create_task(self._send(channel, one))
+                            under_way.add(task)
+                            task.add_done_callback(done)
+                except Exception:  # a blip of the database ends nothing
+                    await self._pause(ear, f"claiming for {channel.name}")
+        finally:
+            # What is under way may finish; what does not is marked as cut off and sent again by whoever works next.
+            if under_way:
+                await asyncio.wait(under_way, timeout=_LAST_SENDS_SECONDS)
+
+    async def _claim(self, channel: Channel, most: int) -> list[outbox.Claim]:
+        return await outbox.claim(self.house, self.name, channel.name, most)
+
+    async def _send(self, channel: Channel, claimed: outbox.Claim) -> None:
+        try:
+            await outbox.send(self.house, channel, claimed, self.name)
+        except Exception:  # its answer could not be recorded: when the lease ends it is sent again, marked as possibly double
+            log.exception("the answer to message %s could not be recorded", claimed.row.id)
+
+    async def _pause(self, ear: asyncio.Event, doing: str) -> None:
+        log.exception("worker %s failed while %s; trying again", self.name, doing)
+        await asyncio.sleep(_PAUSE_AFTER_FAULT_SECONDS)
+        ear.set()
 
 
 @contextlib.asynccontextmanager

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.background import BackgroundTask
 
 from service.pages import words
+from service.pages.fields import Fields
 from service.pages.speech import COOKIE, LANGUAGES, Speech, chosen_language, local_input, speech, utc_mark, zone_name
 from service.tables import Spill
 from service.transaction import House
@@ -59,7 +60,7 @@ def environment(language: str) -> Environment:
     made.policies["ext.i18n.trimmed"] = True
     made.globals.update(
         speech=spoken, words=words, languages=LANGUAGES, static=_static, city_name=city_name, where_of=where_of, utc=utc_mark,
-        local_input=local_input, zone_name=zone_name,
+        local_input=local_input, zone_name=zone_name, no_fields=Fields(),
     )  # fmt: skip
     made.filters["plain"] = words.plain
     return made
@@ -78,9 +79,8 @@ def page(
     """A page in the language of the request, or in the one it is always in. `after` runs once the page is sent."""
     chosen = language or chosen_language(request)
     house = house_of(request)
-    text = environment(chosen).get_template(template).render(
-        {"path": request.url.path, "house": house, "now": house.now(), "speaks_both": language is None, "banner": (), "staff": None, **given}
-    )  # fmt: skip
+    shared = {"path": request.url.path, "house": house, "now": house.now(), "speaks_both": language is None, "banner": (), "staff": None}
+    text = environment(chosen).get_template(template).render({**shared, **given})
     headers = {"Content-Language": chosen, "Vary": "Accept-Language, Cookie", "Cache-Control": "no-store"}
     response = HTMLResponse(text, status, headers, background=after)
     asked = request.query_params.get("lang")

@@ -61,7 +61,7 @@ class Speech:
         said = self.say(text)
         if self.language == "en" or said != text:
             return escape(said)
-        return Markup('<span lang="en">{}</span>').format(text)  # noqa: S704 - the text itself is escaped by format()
+        return Markup('<span lang="en">{}</span>').format(text)
 
     def number(self, number: float) -> str:
         """A number as people of this language write it."""
@@ -114,9 +114,8 @@ class Speech:
             case "met" if met_at:
                 return self.say("Done on time, %(when)s", when=self.when(met_at, zone))
             case "met_late" if met_at:
-                return self.say(
-                    "Done %(when)s, late by %(span)s", when=self.when(met_at, zone), span=self.span(timedelta(seconds=clock["late_by_s"] or 0))
-                )
+                late = self.span(timedelta(seconds=clock["late_by_s"] or 0))
+                return self.say("Done %(when)s, late by %(span)s", when=self.when(met_at, zone), span=late)
             case "waived":
                 return self.say("Waived by the city")
             case "withdrawn":
@@ -161,7 +160,7 @@ ENGLISH = speech("en")
 
 def chosen_language(request: Request) -> str:
     """The language of a request: asked for in the address, else chosen before, else what the browser prefers."""
-    for choice in (request.query_params.get("lang"), request.cookies.get(COOKIE)):
+    for choice in (request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")):
         if choice in LANGUAGES:
             return choice
     return _preferred(request.headers.get("accept-language", ""))

@@ -84,10 +84,12 @@ FACTS: Mapping[str, str] = {
     "discharged_at": marked("Began"), "ended_at": marked("Ended"), "planned_at": marked("Planned for"), "premises": marked("Kind of place"),
     "release": marked("Confirmed or suspected"), "threat": marked("Threat to people or the environment"),
     "accidental": marked("It was an accident"), "hazardous": marked("The material is hazardous"),
-    "reportable_quantity": marked("A federal reportable quantity was reached"), "high_risk": marked("High risk, needs cleanup as soon as possible"),
+    "reportable_quantity": marked("A federal reportable quantity was reached"),
+    "high_risk": marked("High risk, needs cleanup as soon as possible"),
     "captured": marked("All that entered the storm drain was captured and returned"),
     "enrollee": marked("The sewer belongs to an enrollee of the state sewer order"),
-    "npdes_permittee": marked("The discharger holds an NPDES permit"), "spcc_facility": marked("The facility is under the federal oil rule (SPCC)"),
+    "npdes_permittee": marked("The discharger holds an NPDES permit"),
+    "spcc_facility": marked("The facility is under the federal oil rule (SPCC)"),
     "sheen": marked("There is an oil sheen on water"), "substances": marked("Substances"),
 }  # fmt: skip
 

@@ -64,6 +64,8 @@ class FaultProxy:
         self._writers.add(writer)
         try:
             await self._pass(reader, writer)
+        except asyncio.CancelledError:
+            return  # asked for by __aexit__; asyncio's streams would log it as an error
         finally:
             self._writers.discard(writer)
             self._tasks.discard(task)

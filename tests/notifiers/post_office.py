@@ -22,6 +22,7 @@ class Taken:
     recipients: list[str]
     content: bytes
     encrypted: bool
+    client_name: str | None  # what the client called itself
 
     @property
     def parsed(self) -> EmailMessage:
@@ -55,6 +56,11 @@ class PostOffice:
     def port(self) -> int:
         assert self._server is not None
         return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected now."""
+        return sum(session.transport is not None and not session.transport.is_closing() for session in self._open)
 
     async def __aenter__(self) -> Self:
         tls = self._tls if self._implicit_tls else None
@@ -93,7 +99,7 @@ class PostOffice:
         assert isinstance(envelope.content, bytes)
         assert envelope.mail_from is not None
         encrypted = session.ssl is not None or self._implicit_tls
-        self.taken.append(Taken(envelope.mail_from, list(envelope.rcpt_tos), envelope.content, encrypted))
+        self.taken.append(Taken(envelope.mail_from, list(envelope.rcpt_tos), envelope.content, encrypted, session.host_name))
         await asyncio.sleep(self.scan_seconds)
         return f"{KEPT.decode()} as {len(self.taken)}"
 

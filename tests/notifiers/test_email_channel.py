@@ -5,8 +5,10 @@ import base64
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
+import aiosmtplib
 import pytest
 
 from notifiers import EmailChannel, Encryption, Outcome, Receipt, SmtpServer
@@ -30,6 +32,42 @@ async def channel_to(server: SmtpServer, pool: int = 4, timeout_seconds: float =
         yield channel
     finally:
         await channel.aclose()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that the other end of a wire is about to do."""
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110 - the other end tells nobody
+            await asyncio.sleep(0.005)
+
+
+class Script:
+    """An SMTP server that only answers: by verb as told, else 250. An answer of None is silence."""
+
+    def __init__(self, answers: dict[str, str | None]) -> None:
+        self.port = 0
+        self.verbs: list[str] = []
+        self.ended = False  # whether the client has gone
+        self._answers: dict[str, str | None] = {"QUIT": "221 bye", **answers}
+
+    async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 script\r\n")
+        while line := await reader.readline():
+            self.verbs.append(line[:4].decode().upper())
+            if answer := self._answers.get(self.verbs[-1], "250 OK"):
+                writer.write(answer.encode() + b"\r\n")
+        self.ended = True
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def scripted(answers: dict[str, str | None]) -> AsyncIterator[Script]:
+    script = Script(answers)
+    server = await asyncio.start_server(script.play, "127.0.0.1", 0)
+    script.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield script
+        await until(lambda: script.ended)
 
 
 def assert_no_secret(receipt: Receipt) -> None:
@@ -327,6 +365,69 @@ async def test_a_send_that_is_cancelled_leaves_the_channel_fit_for_use(post_offi
             await sending
         mail_wire.fault = Fault.NONE
         assert (await channel.send(a_message(TO))).outcome is Outcome.ACCEPTED
+
+
+async def test_a_send_that_is_cancelled_leaves_no_connection_behind(post_office: PostOffice) -> None:
+    post_office.scan_seconds = 30
+    async with channel_to(plain(post_office.port)) as channel:
+        sending = asyncio.ensure_future(channel.send(a_message(TO)))
+        await until(lambda: bool(post_office.taken))
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        await until(lambda: post_office.open_connections == 0)
+
+
+async def test_a_login_that_is_cancelled_leaves_no_connection_behind() -> None:
+    async with scripted({"EHLO": "250-script\r\n250 AUTH PLAIN", "AUTH": None}) as script:
+        channel = EmailChannel(replace(plain(script.port), username="spillclock", password="a-password"), SENDER)
+        sending = asyncio.ensure_future(channel.send(a_message(TO)))
+        await until(lambda: script.verbs[-1:] == ["AUTH"])
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        await until(lambda: script.ended)
+        await channel.aclose()
+
+
+async def test_a_refusal_at_the_data_command_itself_is_followed_by_a_reset() -> None:
+    async with scripted({"DATA": "554 5.5.1 no valid recipients"}) as script, channel_to(plain(script.port)) as channel:
+        receipts = [await channel.send(a_message(TO)) for _ in range(2)]
+    assert [receipt.outcome for receipt in receipts] == [Outcome.REFUSED, Outcome.REFUSED]
+    assert script.verbs == ["EHLO", *["MAIL", "RCPT", "DATA", "RSET"] * 2, "QUIT"]
+
+
+async def test_a_connection_closed_between_envelope_and_content_is_try_again(
+    post_office: PostOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rcpt = aiosmtplib.SMTP.rcpt
+
+    async def rcpt_and_close(smtp: aiosmtplib.SMTP, recipient: str) -> aiosmtplib.SMTPResponse:
+        answer = await rcpt(smtp, recipient)
+        smtp.close()
+        return answer
+
+    monkeypatch.setattr(aiosmtplib.SMTP, "rcpt", rcpt_and_close)
+    async with channel_to(plain(post_office.port)) as channel:
+        assert (await channel.send(a_message(TO))).outcome is Outcome.TRY_AGAIN
+
+
+async def test_a_connection_that_was_idle_for_long_is_not_trusted_again(post_office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with channel_to(plain(post_office.port)) as channel:
+        await channel.send(a_message(TO))
+        monkeypatch.setattr("notifiers.email._IDLE_SECONDS", 0.0)
+        await channel.send(a_message(TO))
+    assert post_office.sessions == 2
+
+
+async def test_closing_the_channel_lets_a_send_finish_and_keeps_no_connection(post_office: PostOffice) -> None:
+    post_office.scan_seconds = 0.2
+    channel = EmailChannel(plain(post_office.port), SENDER)
+    sending = asyncio.ensure_future(channel.send(a_message(TO)))
+    await until(lambda: bool(post_office.taken))
+    await channel.aclose()
+    assert (await sending).outcome is Outcome.ACCEPTED
+    await until(lambda: post_office.open_connections == 0)
 
 
 async def test_a_closed_channel_sends_nothing_and_says_so(post_office: PostOffice) -> None:

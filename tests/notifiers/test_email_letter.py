@@ -56,6 +56,10 @@ async def test_a_letter_has_the_headers_that_machines_and_people_need(post_offic
     }
 
 
+async def test_the_client_calls_itself_by_the_senders_domain_without_asking_dns(post_office: PostOffice) -> None:
+    assert (await letter(post_office)).client_name == "example.gov"
+
+
 async def test_what_a_message_does_not_carry_has_no_header(post_office: PostOffice) -> None:
     parsed = (await letter(post_office, spill=None, duty=None, step=None)).parsed
     assert not [name for name in parsed if name.startswith("X-Spillclock")]
@@ -100,6 +104,7 @@ async def test_every_subject_arrives_as_it_was_given_in_short_encoded_words(post
     taken = await letter(post_office, subject=subject)
     assert taken.parsed["Subject"] == one_line(subject)
     for line in taken.content.partition(b"\r\n\r\n")[0].split(b"\r\n"):
+        # RFC 2047, 2
         assert len(line) <= (76 if b"=?" in line and b"not_encoded" not in line else 998)
 
 

@@ -1,0 +1,123 @@
+"""The commands that need the database or the web: the long-running programs, staff accounts, rehearsal, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from service import access, programs, rehearsal
+from service.errors import BadInput, SpillclockError
+from service.library import open_rulebook
+from service.logbook import keep_log
+from service.reading_input import moment, read_json
+from service.settings import read_settings
+from service.transaction import transaction
+from service.wording import local
+
+DONE, FAILED = 0, 1
+
+
+class NoDatabase(SpillclockError):
+    """The database cannot be used."""
+
+
+def run(name: str, given: argparse.Namespace) -> int:
+    """Run a command by its name and return its exit code. Raises NoDatabase, BadInput and other SpillclockErrors for `main` to tell."""
+    try:
+        return _COMMANDS[name](given)
+    except SQLAlchemyError as error:
+        raise NoDatabase(f"the database cannot be used: {str(error).splitlines()[0]}") from error
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _serve(_: argparse.Namespace) -> int:
+    settings = read_settings()
+    keep_log(settings.log_format)
+    asyncio.run(programs.serve(settings, _say))
+    return DONE
+
+
+def _web(_: argparse.Namespace) -> int:
+    settings = read_settings()
+    keep_log(settings.log_format)
+    asyncio.run(programs.serve_web(settings, _say))
+    return DONE
+
+
+def _worker(_: argparse.Namespace) -> int:
+    settings = read_settings()
+    keep_log(settings.log_format)
+    asyncio.run(programs.serve_worker(settings, _say))
+    return DONE
+
+
+def _migrate(_: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()):
+            _say("the tables are the newest")
+
+    asyncio.run(work())
+    return DONE
+
+
+def _rehearse(given: argparse.Namespace) -> int:
+    facts = read_json(given.facts)
+    if not isinstance(facts, dict):
+        raise BadInput("one fact object", [f"{given.facts}: a rehearsal plays one fact object; right would be: an object"])
+    facts = json.loads(json.dumps(facts, default=float))
+    messages = asyncio.run(rehearsal.rehearse(facts, moment("--until", given.until)))
+    zone = open_rulebook().zones[facts["jurisdiction"]]
+    for message in messages:
+        if given.json:
+            print(json.dumps(rehearsal.as_line(message), ensure_ascii=False))
+        else:
+            print(f"{local(message.at, zone)}  {message.person} ({message.role.replace('_', ' ')}), {message.channel} to {message.to}")
+            print(f"    {message.subject}\n    why: {message.reason}")
+    if not messages:
+        _say("No message would be sent: no clock runs for these facts.")
+    return DONE
+
+
+def _user_add(given: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            await access.add_account(tx, given.email, given.role, given.city)
+
+    asyncio.run(work())
+    _say(f"{given.email.lower()} added as {given.role}{f' for {given.city}' if given.city else ''}")
+    return DONE
+
+
+def _user_token(given: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            return await access.issue(tx, await access.account_of(tx, given.email), "api")
+
+    print(asyncio.run(work()))
+    return DONE
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    findings = asyncio.run(programs.examine(read_settings()))
+    for finding in findings:
+        print(finding)
+    return FAILED if any(finding.startswith("WRONG") for finding in findings) else DONE
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "serve": _serve,
+    "web": _web,
+    "worker": _worker,
+    "migrate": _migrate,
+    "rehearse": _rehearse,
+    "user_add": _user_add,
+    "user_token": _user_token,
+    "doctor": _doctor,
+}

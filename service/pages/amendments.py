@@ -1,0 +1,160 @@
+"""The facts of a spill as people see them, with what each was before, and the form that amends them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from deadlines import as_z, read_moment
+from deadlines.facts import CHOICES, FLAGS, MOMENTS
+from deadlines.quantities import GALLONS
+from service.events import FactsRecorded, SpillEvent
+from service.pages import words
+from service.pages.fields import Fields
+from service.pages.rendering import city_name, zone_of
+from service.pages.speech import ENGLISH, local_input
+from service.pages.status import amount
+from service.tables import EventRow, Spill
+from service.transaction import House
+
+SHOWN = (
+    "jurisdiction", "kind", "material", "volume", "reached", "known_at", "reported_at", "discharged_at", "ended_at", "planned_at",
+    "premises", "release", *FLAGS, "substances",
+)  # fmt: skip
+# Shown even while nothing is known of them.
+_ALWAYS = (
+    "jurisdiction", "material", "volume", "reached", "known_at", "discharged_at", "ended_at", "premises", "threat",
+    "accidental", "hazardous",
+)  # fmt: skip
+_TRUTHS = {"yes": True, "no": False, "": None}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value a fact had: since when, by whom, and why."""
+
+    at: datetime
+    actor: str
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FactLine:
+    """A fact with its value now and everything it was before."""
+
+    key: str
+    label: str
+    value: str
+    changes: Sequence[Change]
+
+
+def fact_lines(house: House, spill: Spill, history: Sequence[tuple[EventRow, SpillEvent]]) -> list[FactLine]:
+    """The facts that are known or usually asked for, in a fixed order."""
+    changes: dict[str, list[Change]] = {}
+    for row, event in history:
+        if isinstance(event, FactsRecorded):
+            for key, (before, after) in event.changes.items():
+                change = Change(row.recorded_at, row.actor, told(house, spill, key, before), told(house, spill, key, after), event.reason)
+                changes.setdefault(key, []).append(change)
+    return [
+        FactLine(key, words.FACTS[key], told(house, spill, key, spill.facts.get(key)), changes.get(key, []))
+        for key in SHOWN
+        if key in _ALWAYS or key in changes
+    ]
+
+
+def told(house: House, spill: Spill, key: str, value: Any) -> str:
+    """A fact's value in words."""
+    if value is None:
+        return "Unknown"
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if key == "jurisdiction" and value in house.rulebook.cities:
+        return city_name(house, value)
+    if key in MOMENTS:
+        zone = zone_of(house, spill.city)
+        return ENGLISH.stamp(read_moment(value, zone), zone)
+    if key == "volume" and isinstance(value, Mapping):
+        return amount(ENGLISH, dict(value)) or "Unknown"
+    if key == "material":
+        return words.MATERIALS.get(value, words.plain(value))
+    if key == "reached" and isinstance(value, list):
+        return "; ".join(words.REACHED.get(place, words.plain(place)) for place in value)
+    if key == "substances" and isinstance(value, list):
+        return "; ".join(" ".join(str(part) for part in substance.values()) for substance in value)
+    return words.plain(value).capitalize()
+
+
+def typed_facts(spill: Spill, zone: ZoneInfo) -> dict[str, str]:
+    """The facts as the form shows them, each as the text of its field; ticked places are joined by spaces."""
+    facts = spill.facts
+    volume = facts.get("volume") or {}
+    typed = {key: str(facts.get(key) or "") for key in ("jurisdiction", *CHOICES)}
+    typed |= {key: local_input(read_moment(facts[key], zone), zone) if facts.get(key) else "" for key in MOMENTS}
+    typed |= {key: {True: "yes", False: "no"}.get(facts.get(key), "") for key in FLAGS}  # type: ignore[arg-type]
+    typed["reached"] = " ".join(facts.get("reached") or [])
+    typed["low"] = _plain_number(volume.get("quantity", volume.get("low", "")))
+    typed["high"] = _plain_number(volume.get("high", ""))
+    typed["unit"] = volume.get("unit", "gal") if volume.get("unit", "gal") in GALLONS else "gal"
+    return typed
+
+
+def _plain_number(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def changes_from(fields: Fields, zone: ZoneInfo) -> dict[str, Any]:
+    """What the form changes: only fields whose text differs from what the form showed, so that two people never undo each other.
+
+    Times are local to `zone`. Texts that are no numbers or times stay texts; recording them names the fault.
+    """
+    changes: dict[str, Any] = {}
+    for key in ("jurisdiction", *CHOICES):
+        if _differs(fields, key):
+            changes[key] = fields.text(key) or None
+    for key in MOMENTS:
+        if _differs(fields, key):
+            changes[key] = instant_of(fields.text(key), zone) if fields.text(key) else None
+    for key in FLAGS:
+        if _differs(fields, key):
+            changes[key] = _TRUTHS.get(fields.text(key))
+    if "was.reached" in fields and set(fields.all("reached")) != set(fields.text("was.reached").split()):
+        changes["reached"] = fields.all("reached") or None
+    if any(_differs(fields, key) for key in ("low", "high", "unit")):
+        changes["volume"] = _volume(fields)
+    return changes
+
+
+def instant_of(typed: str, zone: ZoneInfo) -> str:
+    """A typed local time as an instant in UTC; a text that is no time stays as it is."""
+    try:
+        return as_z(read_moment(typed, zone)) or typed
+    except ValueError:
+        return typed
+
+
+def _differs(fields: Fields, key: str) -> bool:
+    return key in fields and fields.text(key) != fields.text(f"was.{key}")
+
+
+def _volume(fields: Fields) -> dict[str, Any] | None:
+    low, high, unit = fields.text("low"), fields.text("high"), fields.text("unit", "gal")
+    if not low and not high:
+        return None
+    if not low or not high or low == high:
+        return {"quantity": _number(low or high), "unit": unit}
+    return {"low": _number(low), "high": _number(high), "unit": unit}
+
+
+def _number(text: str) -> float | int | str:
+    plain = text.replace(",", "").strip()
+    try:
+        number = float(plain)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number

@@ -1,0 +1,199 @@
+"""One legal clock as people see it, and the act that a form on it records. Shared by the discharger's page and the console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from deadlines import Recipient, Rule, as_z
+from deadlines.facts import FLAGS, METHODS, ORDERS
+from service.errors import BadInput
+from service.followups import items_of, versions, wants_report
+from service.obligations import clock_json, of_spill
+from service.pages import words
+from service.pages.fields import Fields
+from service.pages.rendering import zone_of
+from service.pages.speech import Speech, is_immediate, moment_of
+from service.spills import record_act
+from service.tables import FollowUp, Obligation, Spill
+from service.transaction import House, Transaction
+
+OPEN = ("running", "overdue")
+
+
+@dataclass(frozen=True)
+class Duty:
+    """A clock with everything its card shows, as it stands at `now`."""
+
+    row: Obligation
+    clock: Mapping[str, Any]
+    rule: Rule
+    recipient: Recipient | None
+    zone: ZoneInfo
+    now: datetime
+    items: Mapping[str, str]
+    reports: Sequence[FollowUp]
+
+    @property
+    def id(self) -> int:
+        """The number of the clock."""
+        return self.row.id or 0
+
+    @property
+    def state(self) -> str:
+        """The state of the contract's clock object at `now`."""
+        return str(self.clock["state"])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done and its time runs."""
+        return self.state in OPEN
+
+    @property
+    def is_immediate(self) -> bool:
+        """Whether it is owed at once."""
+        return is_immediate(self.clock)
+
+    @property
+    def due_at(self) -> datetime | None:
+        """The last moment on time."""
+        return moment_of(self.clock["due_at"])
+
+    @property
+    def extended_due_at(self) -> datetime | None:
+        """The later day the law may allow."""
+        return moment_of(self.clock["extended_due_at"])
+
+    @property
+    def other_readings(self) -> list[tuple[str, datetime | None]]:
+        """Other counts that the text allows."""
+        return [(other["reading"], moment_of(other["due_at"])) for other in self.clock["other_readings"]]
+
+    @cached_property
+    def wants_report(self) -> bool:
+        """Whether it is done by a written report with a list of what it must hold."""
+        return self.rule.act == "notice" and wants_report(self.row) and ("written" in self.rule.how or bool(self.rule.content))
+
+    @cached_property
+    def ways(self) -> list[str]:
+        """The ways in which telling the recipient counts; empty where the duty is another act, or a report."""
+        if self.rule.act != "notice" or self.recipient is None or self.wants_report:
+            return []
+        return list(METHODS) if "any" in self.rule.how else [way for way in METHODS if way in self.rule.how]
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a telephone call does it."""
+        return "telephone" in self.ways
+
+    @property
+    def button(self) -> str | None:
+        """The words on the button of an act that is no notice."""
+        return words.ACTS[self.rule.act][1] if self.rule.act in words.ACTS else None
+
+    @property
+    def filed(self) -> list[FollowUp]:
+        """The filed versions of its report."""
+        return [report for report in self.reports if report.state == "filed"]
+
+    @property
+    def draft(self) -> FollowUp | None:
+        """The report as last kept, filed or not, to go on from."""
+        return self.reports[-1] if self.reports else None
+
+    def standing(self, speech: Speech) -> str:
+        """How it stands, in words."""
+        return speech.standing(self.clock, self.zone, self.now)
+
+    def due(self, speech: Speech) -> str:
+        """When it is due, in words."""
+        return speech.due(self.clock, self.zone)
+
+    def how(self, speech: Speech) -> str:
+        """The ways that count, in words."""
+        return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
+
+    def settles(self, speech: Speech) -> list[str]:
+        """The facts that would settle whether a presumed clock runs, in words."""
+        return [question_of(speech, fact) for fact in self.clock["unsettled"]]
+
+
+def question_of(speech: Speech, fact: str) -> str:
+    """An unsettled fact in words; one of an event is told by the name of what is missing there."""
+    if fact.startswith("events["):
+        return speech.say("%(what)s of an event", what=words.plain(fact.partition("].")[2]))
+    told = speech.say(words.FACTS[fact]) if fact in words.FACTS else words.plain(fact)
+    return speech.say("%(statement)s: yes or no?", statement=told) if fact in FLAGS else told
+
+
+async def duties_of(tx: Transaction, spill: Spill, owed_by: str | None = None) -> list[Duty]:
+    """The clocks of a spill as cards, by due time; of one side only, where named."""
+    rows = await of_spill(tx, spill)
+    return [await duty_of(tx, spill, row) for row in rows if owed_by is None or row.clock["owed_by"] == owed_by]
+
+
+async def duty_of(tx: Transaction, spill: Spill, row: Obligation) -> Duty:
+    """One clock of a spill as a card."""
+    house: House = tx.house
+    _, rule = house.rulebook.rule(row.duty)
+    recipients = house.rulebook.law_of(spill.city).recipients if spill.city else house.rulebook.recipients
+    recipient = recipients.get(row.clock["recipient"] or "")
+    return Duty(
+        row, clock_json(row, tx.now), rule, recipient, zone_of(house, spill.city), tx.now, items_of(tx, row), await versions(tx, row)
+    )
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a form on a clock says: the act to record, and what a person noted about it."""
+
+    act: dict[str, Any]
+    note: str
+
+
+def done_by(spill: Spill, duty: Duty, fields: Fields, now: datetime) -> Done:
+    """The act that ends this clock, from its form. Raises BadInput where the clock is ended by nothing a person can record."""
+    act: dict[str, Any] = {"at": as_z(now) if fields.text("now") else fields.text("at") or as_z(now)}
+    if duty.rule.act == "notice":
+        if duty.recipient is None:
+            raise BadInput("nobody is named to be told", ["recipient: this duty names nobody"])
+        way = fields.text("way") or next(iter(duty.ways), "telephone")
+        act |= {"type": "notice_given", "recipient": duty.recipient.id, "method": way}
+    elif duty.rule.act in words.ACTS:
+        act |= {"type": words.ACTS[duty.rule.act][0], **_named_by_start(spill, duty)}
+    else:
+        raise BadInput("nothing ends this duty but time", [f"{duty.row.duty}: it is kept, not done"])
+    return Done(act, _note(fields))
+
+
+def _named_by_start(spill: Spill, duty: Duty) -> dict[str, Any]:
+    """Which order or hearing it is about, as the event says that started the clock."""
+    events = spill.facts.get("events", [])
+    number = duty.clock["event"]
+    start = events[number] if number is not None and number < len(events) else {}
+    if duty.rule.act == "order":
+        return {"order": start["order"]} if start.get("order") in ORDERS else {}
+    if duty.rule.act in ("hearing", "hearing-notice"):
+        hearings = [str(hearing) for hearing in (duty.rule.trigger.where.get("hearing", ()) if duty.rule.trigger else ())]
+        hearing = start.get("hearing") or (hearings[0] if len(hearings) == 1 else None) or ("appeal" if "appeal" in duty.row.duty else None)
+        return {"hearing": hearing} if hearing else {}
+    return {}
+
+
+def _note(fields: Fields) -> str:
+    parts = [
+        f"spoke to {fields.text('spoke_to')}" if fields.text("spoke_to") else "",
+        f"control number {fields.text('control_number')}" if fields.text("control_number") else "",
+        fields.text("note"),
+    ]
+    return "; ".join(part for part in parts if part)[:2000]
+
+
+async def record_done(tx: Transaction, spill: Spill, duty: Duty, fields: Fields) -> None:
+    """Record what a form on a clock says. Raises BadInput with one line a fault."""
+    done = done_by(spill, duty, fields, tx.now)
+    await record_act(tx, spill, done.act, done.note)

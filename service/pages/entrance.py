@@ -1,0 +1,60 @@
+"""Who is signed in on a page: the session cookie, and the way to sign in and back for everybody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
+from fastapi.routing import APIRoute
+
+from service.access import SESSION_LASTS, Staff, staff_of
+from service.errors import NotSignedIn
+from service.pages.rendering import house_of, is_secure
+from service.transaction import reading
+
+SESSION_COOKIE = "spillclock_session"
+_OWN_PAGE = re.compile(r"/staff(/spills/[A-Za-z0-9-]{1,24})?")
+
+
+class StaffRoute(APIRoute):
+    """A route of the console: whoever is not signed in is led to do so, and from there back to the page they wanted."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, with the way to the sign-in page."""
+        handle = super().get_route_handler()
+
+        async def led(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except NotSignedIn:
+                wanted = _OWN_PAGE.match(request.url.path)
+                return RedirectResponse(f"/staff/sign-in?next={wanted[0] if wanted else '/staff'}", 303)
+
+        return led
+
+
+async def signed_in(request: Request) -> Staff:
+    """The member of staff whose session the browser holds. Raises NotSignedIn."""
+    token = request.cookies.get(SESSION_COOKIE)
+    if not token:
+        raise NotSignedIn("no session")
+    async with reading(house_of(request)) as tx:
+        return await staff_of(tx, token, "session")
+
+
+def next_page(wanted: str) -> str:
+    """The page to go on to after signing in: one of the console, never another site's."""
+    return wanted if _OWN_PAGE.fullmatch(wanted) else "/staff"
+
+
+def admitted(request: Request, session: str, wanted: str) -> Response:
+    """The answer that sets a session and goes on to the page that was wanted."""
+    response = RedirectResponse(next_page(wanted), 303)
+    response.set_cookie(
+        SESSION_COOKIE, session, max_age=int(SESSION_LASTS.total_seconds()), path="/", httponly=True, samesite="lax",
+        secure=is_secure(house_of(request)),
+    )  # fmt: skip
+    return response

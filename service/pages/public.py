@@ -1,0 +1,68 @@
+"""What anybody sees: the first page and the form to report a spill. Both work without an account and without JavaScript."""
+
+from __future__ import annotations
+
+import logging
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from service.errors import BadInput
+from service.intake import Arrival, Intake, take_in
+from service.pages.fields import Fields, read_fields
+from service.pages.rendering import house_of, now_of, page, spoken, zone_of
+from service.pages.report_form import body_of, is_empty, key_of, new_once
+
+log = logging.getLogger(__name__)
+router = APIRouter(include_in_schema=False)
+_TRIES = 2
+
+
+@router.get("/")
+async def home(request: Request) -> Response:
+    """What this is, and the way to report."""
+    house = house_of(request)
+    cities = [house.rulebook.law_of(city).city.title for city in house.rulebook.cities]
+    return page(request, "home.html", cities=cities)
+
+
+@router.get("/report")
+async def report_form(request: Request) -> Response:
+    """The empty form."""
+    return _form(request, Fields({"once": [new_once(now_of(request))]}))
+
+
+@router.post("/report")
+async def report(request: Request) -> Response:
+    """Take the report in and lead to its page. Where it cannot be kept, the form comes back with everything that was typed."""
+    fields = await read_fields(request)
+    if is_empty(fields):
+        return _form(request, fields, 422, "empty")
+    taken = await _take_in(request, fields)
+    if taken is None:
+        return _form(request, fields, 503, "not kept")
+    return RedirectResponse(urlsplit(taken.status_url).path, 303)
+
+
+async def _take_in(request: Request, fields: Fields) -> Intake | None:
+    """The report's receipt, or None where it could not be kept. Tried twice: two taps at once can trip over one another."""
+    house = house_of(request)
+    body, key = body_of(fields, now_of(request)), key_of(fields)
+    for number in range(_TRIES):
+        try:
+            return await take_in(house, Arrival(body, by_way_of="web", sender="public", key=key))
+        except BadInput:
+            key = ""  # the key stands for another report: better kept twice than not at all
+        except Exception:
+            log.exception("a report from the web form could not be kept, try %d of %d", number + 1, _TRIES)
+    return None
+
+
+def _form(request: Request, fields: Fields, status: int = 200, problem: str = "") -> Response:
+    house = house_of(request)
+    if "once" not in fields:
+        fields = Fields({**fields.values, "once": [new_once(now_of(request))]})
+    language = fields.text("language") or spoken(request).language
+    zone = zone_of(house, None)
+    return page(request, "report.html", status, fields=fields, problem=problem, zone=zone, wanted_language=language)

@@ -1,0 +1,282 @@
+"""One spill for the people who work on it: its clocks, facts, open questions, story and messages, and a form for everything they do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from deadlines import PlannedRung, as_z
+from deadlines.facts import CHOICES, EVENT_KEYS, FLAGS
+from deadlines.quantities import GALLONS
+from service import obligations
+from service.access import ROLES, Staff
+from service.errors import BadInput, NotKnown
+from service.escalation import ladder_of
+from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
+from service.pages.deliveries import deliveries_of, tally
+from service.pages.discharger import stamps_of
+from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
+from service.pages.entrance import StaffRoute, signed_in
+from service.pages.fields import Fields, read_fields
+from service.pages.rendering import city_name, house_of, staff_page, zone_of
+from service.pages.speech import ENGLISH, local_input
+from service.pages.status import words_of_reporter
+from service.pages.story import story
+from service.parties import ROLE_NAMES, people_of, respond_url
+from service.spills import amend_facts, name_discharger, record_act
+from service.tables import Spill
+from service.transaction import House, Transaction, reading, transaction
+
+router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
+_CHANNELS = {"sms": "SMS", "email": "e-mail"}
+
+
+@router.get("/{reference}")
+async def spill_page(request: Request, reference: str) -> Response:
+    """The page of one spill."""
+    return await _spill_page(request, await signed_in(request), reference)
+
+
+async def _spill_page(request: Request, staff: Staff, reference: str, faults: Sequence[str] = (), status: int = 200) -> Response:
+    house = house_of(request)
+    async with reading(house) as tx:
+        spill = await _visible(tx, staff, reference)
+        history = await tx.history(spill)
+        duties = await duties_of(tx, spill)
+        ladders = {duty.id: await _ladder(tx, spill, duty) for duty in duties}
+        messages = await deliveries_of(tx, spill)
+        discharger = await people_of(tx, spill, "discharger")
+    zone = zone_of(house, spill.city)
+    return staff_page(
+        request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
+        ladders=ladders, stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
+        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(duties), days=story(house, spill, zone, history),
+        tally=tally(messages), cities=_cities(house), discharger=discharger, respond_url=respond_url(house, spill),
+        event_types=list(EVENT_KEYS),        said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
+    )  # fmt: skip
+
+
+async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
+    spill = await tx.spill(reference)
+    if not staff.may_see(spill.city):
+        raise NotKnown(f"there is no spill {reference}")
+    return spill
+
+
+def _may(staff: Staff, spill: Spill) -> dict[str, bool]:
+    """What this person may do here, by role."""
+    rank = ROLES.index(staff.role) if staff.may_see(spill.city) else 0
+    return {role: rank >= ROLES.index(role) for role in ROLES}
+
+
+def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:
+    return {
+        "open": [duty for duty in duties if duty.is_open],
+        "waiting": [duty for duty in duties if duty.state == "waiting"],
+        "done": [duty for duty in duties if duty.state in ("met", "met_late")],
+        "closed": [duty for duty in duties if duty.state in ("withdrawn", "waived")],
+    }
+
+
+async def _ladder(tx: Transaction, spill: Spill, duty: Duty) -> list[tuple[PlannedRung, str]]:
+    """The rungs still to come, each with whom it will tell and how."""
+    return [(rung, await _told_by(tx, spill, rung)) for rung in ladder_of(tx.house, duty.row, tx.now)]
+
+
+async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
+    parts = []
+    for role in rung.tell:
+        names = ", ".join(person.name for person in await people_of(tx, spill, role)) or "nobody fills this role"
+        parts.append(f"{ROLE_NAMES.get(role, role)} ({names})")
+    return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
+
+
+def _questions(duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:
+    """What would settle presumed clocks: the fact, its words, and the titles of the clocks that hang on it; the weightiest first."""
+    found: dict[str, list[str]] = {}
+    for duty in duties:
+        for fact in duty.clock["unsettled"] if duty.is_open or duty.state == "waiting" else ():
+            found.setdefault(fact, []).append(str(duty.clock["title"]))
+    return [(fact, question_of(ENGLISH, fact), titles) for fact, titles in sorted(found.items(), key=lambda pair: -len(pair[1]))]
+
+
+def _cities(house: House) -> dict[str, str]:
+    return {city: city_name(house, city) for city in house.rulebook.cities}
+
+
+@asynccontextmanager
+async def _writing(request: Request, reference: str, role: str) -> AsyncIterator[tuple[Transaction, Spill]]:
+    """A transaction in a person's own name on a spill they may work on. Raises NotAllowed where their role does not reach."""
+    staff = await signed_in(request)
+    async with transaction(house_of(request), staff.email) as tx:
+        spill = await _visible(tx, staff, reference)
+        staff.require(role, spill.city)
+        yield tx, spill
+
+
+async def _refused(request: Request, reference: str, error: BadInput) -> Response:
+    """The page of the spill again, saying what was wrong with a form on it."""
+    return await _spill_page(request, await signed_in(request), reference, error.faults or [str(error)], 422)
+
+
+def _back(reference: str, done: str, place: str = "") -> Response:
+    return RedirectResponse(f"/staff/spills/{reference}?done={done}{place}", 303)
+
+
+async def _clock(tx: Transaction, spill: Spill, clock_id: int) -> Duty:
+    row, its_spill = await obligations.obligation_and_spill(tx, clock_id)
+    if its_spill.id != spill.id:
+        raise NotKnown(f"there is no clock {clock_id}")
+    return await duty_of(tx, spill, row)
+
+
+@router.post("/{reference}/clocks/{clock_id}/done")
+async def clock_done(request: Request, reference: str, clock_id: int) -> Response:
+    """Log a call, or say that what a clock asks was done."""
+    fields = await read_fields(request)
+    try:
+        async with _writing(request, reference, "officer") as (tx, spill):
+            await record_done(tx, spill, await _clock(tx, spill, clock_id), fields)
+    except BadInput as error:
+        return await _refused(request, reference, error)
+    return _back(reference, "act", f"#clock-{clock_id}")
+
+
+@router.post("/{reference}/clocks/{clock_id}/acknowledge")
+async def acknowledge(request: Request, reference: str, clock_id: int) -> Response:
+    """Say "I have seen it"."""
+    async with _writing(request, reference, "officer") as (tx, spill):
+        await obligations.acknowledge(tx, (await _clock(tx, spill, clock_id)).row, spill, tx.actor)
+    return _back(reference, "acknowledged", f"#clock-{clock_id}")
+
+
+@router.post("/{reference}/clocks/{clock_id}/waive")
+async def waive(request: Request, reference: str, clock_id: int) -> Response:
+    """Decide that a duty need not be done, with the reason."""
+    fields = await read_fields(request)
+    try:
+        async with _writing(request, reference, "manager") as (tx, spill):
+            await obligations.waive(tx, (await _clock(tx, spill, clock_id)).row, spill, fields.text("reason"))
+    except BadInput as error:
+        return await _refused(request, reference, error)
+    return _back(reference, "waived", f"#clock-{clock_id}")
+
+
+@router.post("/{reference}/discharger")
+async def discharger(request: Request, reference: str) -> Response:
+    """Name who is responsible."""
+    fields = await read_fields(request)
+    try:
+        async with _writing(request, reference, "officer") as (tx, spill):
+            await name_discharger(tx, spill, fields.text("name"), fields.text("email"), fields.text("phone"))
+    except BadInput as error:
+        return await _refused(request, reference, error)
+    return _back(reference, "discharger", "#people")
+
+
+@router.get("/{reference}/amend")
+async def amend_page(request: Request, reference: str) -> Response:
+    """The form that amends facts."""
+    return await _amend_page(request, await signed_in(request), reference)
+
+
+async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fields | None = None, faults: Sequence[str] = ()) -> Response:
+    house = house_of(request)
+    async with reading(house) as tx:
+        spill = await _visible(tx, staff, reference)
+    staff.require("officer", spill.city)
+    zone = zone_of(house, spill.city)
+    shown = typed_facts(spill, zone)
+    was = {key: typed.text(f"was.{key}", text) for key, text in shown.items()} if typed else shown
+    values = {key: typed.text(key, text) for key, text in shown.items()} if typed else shown
+    reached = typed.all("reached") if typed else shown["reached"].split()
+    return staff_page(
+        request, "amend.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, was=was, values=values, reached=reached,
+        reason=typed.text("reason") if typed else "", faults=faults, choices=CHOICES, flag_facts=FLAGS, units=list(GALLONS),
+        cities=_cities(house),
+    )  # fmt: skip
+
+
+@router.post("/{reference}/amend")
+async def amend(request: Request, reference: str) -> Response:
+    """Amend what was changed in the form; everything that follows happens at once."""
+    fields = await read_fields(request)
+    changes: dict[str, Any] = {}
+    try:
+        async with _writing(request, reference, "officer") as (tx, spill):
+            changes = changes_from(fields, zone_of(tx.house, spill.city))
+            if changes:
+                await amend_facts(tx, spill, changes, fields.text("reason"))
+    except BadInput as error:
+        return await _amend_page(request, await signed_in(request), reference, fields, error.faults or [str(error)])
+    return _back(reference, "amended" if changes else "unchanged")
+
+
+@router.get("/{reference}/event")
+async def event_page(request: Request, reference: str) -> Response:
+    """The form for one type of event, with the fields this type has."""
+    kind = request.query_params.get("type", "")
+    if kind not in EVENT_KEYS:
+        return RedirectResponse(f"/staff/spills/{reference}#record", 303)
+    return await _event_page(request, await signed_in(request), reference, Fields({"type": [kind]}))
+
+
+async def _event_page(request: Request, staff: Staff, reference: str, typed: Fields, faults: Sequence[str] = ()) -> Response:
+    house = house_of(request)
+    async with reading(house) as tx:
+        spill = await _visible(tx, staff, reference)
+        now = tx.now
+    staff.require("officer", spill.city)
+    zone = zone_of(house, spill.city)
+    recipients = house.rulebook.law_of(spill.city).recipients if spill.city else house.rulebook.recipients
+    names = sorted(((key, recipient.name) for key, recipient in recipients.items()), key=lambda pair: pair[1])
+    kind = typed.text("type")
+    return staff_page(
+        request, "event.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, kind=kind, inputs=_inputs(kind), typed=typed,
+        recipients=names, faults=faults, latest=local_input(now, zone),
+    )  # fmt: skip
+
+
+def _inputs(kind: str) -> list[tuple[str, str, Sequence[str]]]:
+    """The fields a type of event has besides its time: name, what kind of field it is, and the words of a closed list."""
+    found: list[tuple[str, str, Sequence[str]]] = []
+    for key, form in EVENT_KEYS.get(kind, {}).items():
+        if isinstance(form, tuple):
+            found.append((key, "choice", form))
+        elif form is not list:
+            found.append((key, {"bool": "truth", "datetime": "moment"}.get(getattr(form, "__name__", ""), "recipient"), ()))
+    return found
+
+
+def _said(typed: str, form: str, zone: ZoneInfo) -> Any:
+    match form:
+        case "truth":
+            return typed == "yes"
+        case "moment":
+            return instant_of(typed, zone)
+        case _:
+            return typed
+
+
+@router.post("/{reference}/events")
+async def record(request: Request, reference: str) -> Response:
+    """Record an event of any type."""
+    fields = await read_fields(request)
+    kind = fields.text("type")
+    try:
+        async with _writing(request, reference, "officer") as (tx, spill):
+            act: dict[str, Any] = {"type": kind, "at": fields.text("at") or as_z(tx.now)}
+            for key, form, _ in _inputs(kind):
+                if fields.text(key):
+                    act[key] = _said(fields.text(key), form, zone_of(tx.house, spill.city))
+            await record_act(tx, spill, act, fields.text("note")[:2000])
+    except BadInput as error:
+        if kind not in EVENT_KEYS:
+            return await _refused(request, reference, error)
+        return await _event_page(request, await signed_in(request), reference, fields, error.faults or [str(error)])
+    return _back(reference, "act")

@@ -1,0 +1,148 @@
+"""The reporter's private page: the receipt, what was understood, what happens next, and news that is fit for the public."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from deadlines import read_moment
+from service.events import ActRecorded, DischargerNamed, FactsRecorded, ObligationAcknowledged, RungReached, SpillEvent, TriageAsked
+from service.obligations import of_spill
+from service.pages import words
+from service.pages.rendering import city_name, house_of, page, spoken, where_of, zone_of
+from service.pages.speech import Speech, marked
+from service.parties import spill_of_token
+from service.tables import EventRow, Obligation, Spill
+from service.transaction import House, reading
+
+router = APIRouter(include_in_schema=False)
+History = Sequence[tuple[EventRow, SpillEvent]]
+
+# What a flag of intake says to the person who reported. The last line catches whatever has no words of its own.
+_FLAG_WORDS: Sequence[tuple[str, str]] = (
+    (r"no volume|^volume", marked("We could not tell how much was spilled. Staff will estimate it.")),
+    (r"no description", marked("You did not describe it in words. That is fine; staff may look for themselves.")),
+    (r"no place", marked("You did not say where it is. If you can, send another report with the place.")),
+    (r"outside every city", marked("The place seems to be outside the cities served here. Staff will decide who should get the report.")),
+    (r"minus sign", marked("The map position looked wrong. We read it in the way that makes sense, and staff will check it.")),
+    (r"from the edge", marked("The place is close to a city border. Staff will confirm which city it is.")),
+    (r"^location", marked("The map position could not be used. Staff will find the place from your words.")),
+    (r"^seen_at: over 30 days", marked("You saw it more than 30 days ago. Staff will confirm the date.")),
+    (r"^seen_at: lies in the future", marked("The time you gave lies in the future, so we left it out.")),
+    (r"^(seen|known|reported|discharged|ended)_at", marked("The time you gave could not be used. What you wrote is kept.")),
+    (r"could not be applied", marked("Our automatic check had a problem. Your report is safe, and a person has been told to look at it.")),
+    (r"", marked("Part of what was sent could not be used automatically. It is kept, and staff can read it.")),
+)
+
+_ACT_NEWS = {
+    "notice_given": marked("An authority was told about the spill."),
+    "report_submitted": marked("A written report about the spill was handed in."),
+    "cleanup_done": marked("The cleanup was recorded as done."),
+    "repaired": marked("The repair was recorded as done."),
+    "sampling_done": marked("Samples were taken."),
+    "responded": marked("Staff went to the place."),
+    "order_served": marked("The city served an order about the spill."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One thing that happened, in words for the reporter."""
+
+    at: datetime
+    says: str
+
+
+@router.get("/status/{token}")
+async def status(request: Request, token: str) -> Response:
+    """The page of one report, for whoever holds its private link."""
+    house, speech = house_of(request), spoken(request)
+    async with reading(house) as tx:
+        spill = await spill_of_token(tx, "status", token)
+        history = await tx.history(spill)
+        owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
+    zone = zone_of(house, spill.city)
+    return page(
+        request, "status.html", spill=spill, zone=zone, understood=understood(speech, house, spill, zone),
+        news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), done=_done(owed), owed=len(owed),
+        raw=words_of_reporter(history),
+    )  # fmt: skip
+
+
+def understood(speech: Speech, house: House, spill: Spill, zone: ZoneInfo) -> list[tuple[str, str]]:
+    """What was understood, as pairs of label and words."""
+    facts = spill.facts
+    unknown = speech.say("Not known yet")
+    began, material = facts.get("discharged_at"), facts.get("material", "unknown")
+    return [
+        (speech.say("What"), speech.say(words.MATERIALS[material]) if material != "unknown" else unknown),
+        (speech.say("How much"), amount(speech, facts.get("volume")) or unknown),
+        (speech.say("Where"), where_of(spill) or unknown),
+        (speech.say("City"), city_name(house, spill.city) if spill.city else unknown),
+        (speech.say("It reached"), "; ".join(speech.say(words.REACHED[place]) for place in facts.get("reached") or []) or unknown),
+        (speech.say("Seen"), speech.stamp(read_moment(began, zone), zone) if began else unknown),
+    ]
+
+
+def amount(speech: Speech, volume: dict[str, Any] | None) -> str:
+    """A volume in words, or nothing where it is unknown."""
+    if not volume:
+        return ""
+    unit = speech.say(words.UNITS.get(volume.get("unit", ""), ""))
+    if "quantity" in volume:
+        return f"{speech.number(volume['quantity'])} {unit}"
+    return speech.say("%(low)s to %(high)s %(unit)s", low=speech.number(volume["low"]), high=speech.number(volume["high"]), unit=unit)
+
+
+def plain_flags(speech: Speech, flags: Sequence[str]) -> list[str]:
+    """The flags of a report in plain words, each once."""
+    said = [next(text for pattern, text in _FLAG_WORDS if re.search(pattern, flag)) for flag in flags]
+    return [speech.say(text) for text in dict.fromkeys(said)]
+
+
+def news(speech: Speech, house: House, spill: Spill, history: History) -> list[News]:
+    """What happened since, newest first. Nobody's name and nobody's address is in it."""
+    found = [News(spill.received_at, speech.say("We received your report."))]
+    for says, matches in _firsts(speech, house):
+        row = next((row for row, event in history if matches(event)), None)
+        if row is not None:
+            found.append(News(row.recorded_at, says(next(event for _, event in history if matches(event)))))
+    for row, event in history:
+        if isinstance(event, ActRecorded) and event.act.get("type") in _ACT_NEWS:
+            found.append(News(row.happened_at, speech.say(_ACT_NEWS[str(event.act["type"])])))
+    unique = {(one.at.replace(second=0, microsecond=0), one.says): one for one in found}
+    return sorted(unique.values(), key=lambda one: one.at, reverse=True)
+
+
+def _firsts(speech: Speech, house: House) -> list[tuple[Callable[[Any], str], Callable[[SpillEvent], bool]]]:
+    """News that is told once: the city is known, people were alerted, somebody is on it, who is responsible is known."""
+
+    def to_city(event: Any) -> str:
+        return speech.say("The place is in the %(city)s.", city=city_name(house, event.changes["jurisdiction"][1]))
+
+    def always(text: str) -> Callable[[Any], str]:
+        return lambda _: speech.say(text)
+
+    return [
+        (to_city, lambda event: isinstance(event, FactsRecorded) and bool(event.changes.get("jurisdiction", (None, None))[1])),
+        (always(marked("The people on duty were alerted.")), lambda event: isinstance(event, RungReached | TriageAsked)),
+        (always(marked("A person on duty has seen it.")), lambda event: isinstance(event, ObligationAcknowledged)),
+        (always(marked("It is known who is responsible for the spill.")), lambda event: isinstance(event, DischargerNamed)),
+    ]
+
+
+def _done(owed: Sequence[Obligation]) -> int:
+    return sum(row.state in ("met", "met_late") for row in owed)
+
+
+def words_of_reporter(history: History) -> str:
+    """What was reported, in the reporter's own words."""
+    raw = getattr(history[0][1], "raw", None) if history else None
+    return str(raw.get("description") or "") if isinstance(raw, dict) else ""

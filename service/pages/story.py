@@ -1,0 +1,244 @@
+"""What happened to a spill, as sentences by day. Events that came of one act, such as ten clocks that start at once, are told as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from service import events as e
+from service.pages import words
+from service.pages.amendments import told
+from service.pages.speech import ENGLISH, moment_of
+from service.tables import EventRow, Spill
+from service.transaction import House
+
+_WORTH_SAYING = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One sentence of the story, with what it stands for."""
+
+    at: datetime
+    says: str
+    actor: str
+    details: Sequence[str] = ()
+    tone: str = "plain"
+    recorded_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day of the story."""
+
+    name: str
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Scene:
+    house: House
+    spill: Spill
+    zone: ZoneInfo
+
+    def title(self, duty: str) -> str:
+        """The title of a duty; its id where the packs no longer hold it."""
+        try:
+            return self.house.rulebook.rule(duty)[1].title
+        except (KeyError, StopIteration):
+            return duty
+
+    def recipient(self, key: Any) -> str:
+        """The name of somebody a duty is owed to."""
+        found = self.house.rulebook.recipients.get(str(key))
+        return found.name if found else str(key)
+
+
+def story(house: House, spill: Spill, zone: ZoneInfo, history: Sequence[tuple[EventRow, e.SpillEvent]]) -> list[Day]:
+    """The days of a spill, newest first, and within a day the newest first."""
+    scene = _Scene(house, spill, zone)
+    lines: list[Line] = []
+    for _, group in groupby(_in_step(history), key=lambda pair: _step_of(pair[0])):
+        lines.extend(_told(scene, list(group)))
+    days: list[Day] = []
+    for _, line in sorted(enumerate(lines), key=lambda pair: (pair[1].at, pair[0]), reverse=True):
+        name = ENGLISH.day(line.at, zone)
+        if not days or days[-1].name != name:
+            days.append(Day(name))
+        days[-1].lines.append(line)
+    return days
+
+
+def _in_step(history: Sequence[tuple[EventRow, e.SpillEvent]]) -> list[tuple[EventRow, e.SpillEvent]]:
+    """Events of one transaction with those of a kind beside one another; the order of what is left stays."""
+    first: dict[tuple[str, datetime], int] = {}
+    for number, (row, _) in enumerate(history):
+        first.setdefault(_step_of(row), number)
+    return sorted(history, key=lambda pair: first[_step_of(pair[0])])
+
+
+def _step_of(row: EventRow) -> tuple[str, datetime]:
+    """What belongs together: events of a kind from one transaction; messages, which have one each, from one minute."""
+    alone = row.kind == e.MessageAccepted.kind
+    return row.kind, row.recorded_at.replace(second=0, microsecond=0) if alone else row.recorded_at
+
+
+def _told(scene: _Scene, group: list[tuple[EventRow, e.SpillEvent]]) -> list[Line]:
+    row, event = group[0]
+    together = _TOGETHER.get(type(event))
+    if together is not None and len(group) > 1:
+        told_as, tone = together
+        details = [" ".join([says, *more]) for says, more, _ in (_parts(scene, one) for _, one in group)]
+        return [Line(row.recorded_at, told_as % len(group), _who(row.actor), details, tone)]
+    return [_line(scene, row, event) for row, event in group]
+
+
+def _line(scene: _Scene, row: EventRow, event: e.SpillEvent) -> Line:
+    says, details, tone = _parts(scene, event)
+    late = row.recorded_at if row.recorded_at - row.happened_at > _WORTH_SAYING else None
+    return Line(row.happened_at, says, _who(row.actor), details, tone, late)
+
+
+def _who(actor: str) -> str:
+    """Who did it; a worker, which is known by its machine and process, is just the worker."""
+    return "worker" if re.fullmatch(r"[\w.-]+:\d+", actor) else actor
+
+
+_TOGETHER: Mapping[type[e.SpillEvent], tuple[str, str]] = {
+    e.ObligationOpened: ("%d legal clocks started.", "plain"),
+    e.ObligationMoved: ("%d legal clocks changed.", "plain"),
+    e.ObligationWithdrawn: ("%d legal clocks were withdrawn.", "plain"),
+    e.ObligationMet: ("%d duties were met.", "good"),
+    e.RungReached: ("People were told about %d duties.", "plain"),
+    e.RungReachedNobody: ("ALARM: for %d duties an alert reached nobody.", "bad"),
+    e.MessageAccepted: ("%d messages were handed over.", "quiet"),
+}
+
+
+def _parts(scene: _Scene, event: Any) -> tuple[str, list[str], str]:
+    tell = _TELLERS[type(event)]
+    says, details, tone = tell(scene, event)
+    return says, details, tone
+
+
+Told = tuple[str, list[str], str]
+
+
+def _received(_: _Scene, event: e.ReportReceived) -> Told:
+    how = {"web": "by the web form", "api": "by the API", "staff": "from staff"}.get(event.by_way_of, f"by way of {event.by_way_of}")
+    return f"A report arrived {how}.", list(event.flags), "plain"
+
+
+def _facts(scene: _Scene, event: e.FactsRecorded) -> Told:
+    details = []
+    for key, (before, after) in event.changes.items():
+        label = words.FACTS.get(key, words.plain(key))
+        then, now = told(scene.house, scene.spill, key, before), told(scene.house, scene.spill, key, after)
+        details.append(f"{label}: {now}" if before is None else f"{label}: {now} (before: {then})")
+    amended = any(before is not None for before, _ in event.changes.values())
+    return f"Facts were {'amended' if amended else 'recorded'}: {event.reason or 'no reason given'}.", details, "plain"
+
+
+def _act(scene: _Scene, event: e.ActRecorded) -> Told:
+    act = event.act
+    details = [event.note] if event.note else []
+    if act.get("type") == "notice_given":
+        how = words.WAYS.get(str(act.get("method")), str(act.get("method")))
+        return f"{scene.recipient(act.get('recipient'))} was told {how}.", details, "good"
+    if act.get("type") == "report_submitted":
+        whole = "complete" if act.get("complete") else "incomplete"
+        return f"A written report was handed in to {scene.recipient(act.get('recipient'))} ({whole}).", details, "good"
+    extra = ", ".join(f"{words.plain(key)} {words.plain(value)}" for key, value in act.items() if key not in ("type", "at"))
+    return f"{words.plain(act.get('type', '')).capitalize()}{f' ({extra})' if extra else ''}.", details, "plain"
+
+
+def _opened(scene: _Scene, event: e.ObligationOpened) -> Told:
+    clock: Mapping[str, Any] = event.clock
+    presumed = ", presumed" if clock.get("applies") == "presumed" else ""
+    return f"Clock started: {clock['title']}, {_due_of(scene, clock)}{presumed}.", [], "plain"
+
+
+def _due_of(scene: _Scene, clock: Mapping[str, Any]) -> str:
+    due_at = moment_of(clock.get("due_at"))
+    if due_at is None:
+        return "waiting"
+    return "due immediately" if str(clock["limit"]).endswith("immediately") else f"due {ENGLISH.when(due_at, scene.zone)}"
+
+
+def _moved(scene: _Scene, event: e.ObligationMoved) -> Told:
+    before: Mapping[str, Any] = event.before
+    was = moment_of(before.get("due_at"))
+    details = [f"It was due {ENGLISH.when(was, scene.zone)}."] if was and before.get("due_at") != event.clock.get("due_at") else []
+    if before.get("applies") == "presumed" and event.clock.get("applies") == "yes":
+        details.append("It was presumed; now it is certain.")
+    return f"Clock changed: {event.clock['title']}, now {_due_of(scene, event.clock)}.", details, "plain"
+
+
+def _met(scene: _Scene, event: e.ObligationMet) -> Told:
+    late = f", late by {ENGLISH.span(timedelta(seconds=event.late_by_s))}" if event.late_by_s is not None else ", on time"
+    return f"Duty met{late}: {scene.title(event.duty)}.", [], "good" if event.late_by_s is None else "bad"
+
+
+def _rung(scene: _Scene, event: e.RungReached) -> Told:
+    which = f"{', '.join(event.steps)}{', brought forward' if event.at_once else ''}"
+    return f"Told about “{scene.title(event.duty)}” ({which}): {', '.join(event.told)}.", [], "plain"
+
+
+def _filed(scene: _Scene, event: e.FollowUpFiled) -> Told:
+    stamp = "on time" if event.on_time else f"late by {ENGLISH.span(timedelta(seconds=event.late_by_s or 0))}"
+    missing = [f"Missing: {item}" for item in event.missing]
+    whole = "incomplete" if missing else "complete"
+    says = f"Report filed by {event.by}, {stamp}, {whole}: {scene.title(event.duty)} (version {event.version})."
+    return says, missing, "bad" if missing else "good"
+
+
+def _rested(scene: _Scene, event: e.RungRested) -> Told:
+    which = f"{scene.title(event.duty)} ({', '.join(event.steps)})"
+    return f"An alert was left out, because {event.person} had seen the one before: {which}.", [], "quiet"
+
+
+def _nobody(scene: _Scene, event: e.RungReachedNobody) -> Told:
+    return f"ALARM: an alert reached nobody: {scene.title(event.duty)} ({', '.join(event.steps)}). {event.reason}.", [], "bad"
+
+
+def _accepted(_: _Scene, event: e.MessageAccepted) -> Told:
+    double = "; it may have arrived twice" if event.may_be_double else ""
+    return f"A message to {event.person} was handed over ({event.channel}, {event.step}){double}.", [], "quiet"
+
+
+def _gave_up(_: _Scene, event: e.MessageGaveUp) -> Told:
+    how = f"({event.channel}, {event.step})"
+    return f"ALARM: a message to {event.person} could not be handed over {how}: {event.reason}.", [], "bad"
+
+
+def _named(_: _Scene, event: e.DischargerNamed) -> Told:
+    return f"Discharger named: {event.name}.", [part for part in (event.email, event.phone) if part], "plain"
+
+
+_TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
+    e.ReportReceived: _received,
+    e.FactsRecorded: _facts,
+    e.ActRecorded: _act,
+    e.AssessmentFailed: lambda _, event: (f"ALARM: the law could not be applied: {event.problem}", [], "bad"),
+    e.TriageAsked: lambda _, event: (f"A person was asked to look: {event.reason}.", [], "plain"),
+    e.DischargerNamed: _named,
+    e.ObligationOpened: _opened,
+    e.ObligationMoved: _moved,
+    e.ObligationWithdrawn: lambda scene, event: (f"Clock withdrawn: {scene.title(event.duty)} ({event.reason}).", [], "plain"),
+    e.ObligationMet: _met,
+    e.ObligationOverdue: lambda scene, event: (f"OVERDUE: {scene.title(event.duty)}.", [], "bad"),
+    e.ObligationWaived: lambda scene, event: (f"Duty waived: {scene.title(event.duty)} ({event.reason}).", [], "plain"),
+    e.ObligationAcknowledged: lambda scene, event: (f"{event.person} has seen the alert: {scene.title(event.duty)}.", [], "plain"),
+    e.RungReached: _rung,
+    e.RungRested: _rested,
+    e.RungReachedNobody: _nobody,
+    e.MessageAccepted: _accepted,
+    e.MessageGaveUp: _gave_up,
+    e.FollowUpSaved: lambda scene, event: (f"Report draft kept: {scene.title(event.duty)} (version {event.version}).", [], "quiet"),
+    e.FollowUpFiled: _filed,
+}

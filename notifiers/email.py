@@ -62,7 +62,7 @@ class EmailChannel:
     """Hands messages to one mail server. `mail_from` is an address, or a name with one: "Spillclock <notices@example.gov>".
 
     At most `pool` connections. `timeout_seconds` bounds each stage (a free connection, connecting with login, the envelope), three times of
-    it the server's answer to the content; so `send` returns within seven times `timeout_seconds` at worst.
+    it the server's answer to the content; so `send` returns within eight times `timeout_seconds` at the very worst.
     Raises ValueError for a wrong `mail_from` or a pool below 1.
     """
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 _LONGEST_KEY_CHARACTERS = 100
+_LINE_END = re.compile(r"\r\n?|[\x85\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ENDS_AND_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_HALF_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -65,30 +68,10 @@ def key_token(key: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text as one line: each run of line ends, NUL and other control characters becomes one space, half a surrogate U+FFFD."""
-    return re.sub(r"\x00+", " ", "".join(_in_one_line(character) for character in text)).strip()
+    return _HALF_SURROGATE.sub(_REPLACEMENT, _ENDS_AND_CONTROLS.sub(" ", text)).strip()
 
 
 def many_lines(text: str) -> str:
     """Return the text with LF line ends, without control characters other than LF and tab; half a surrogate becomes U+FFFD."""
-    unix_lines = re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", text)
-    return "".join(_in_many_lines(character) for character in unix_lines)
-
-
-def _in_one_line(character: str) -> str:
-    match unicodedata.category(character):
-        case "Cc" | "Zl" | "Zp":
-            return "\x00"  # a mark only: one_line makes one space of a run of them
-        case "Cs":
-            return _REPLACEMENT
-        case _:
-            return character
-
-
-def _in_many_lines(character: str) -> str:
-    match unicodedata.category(character):
-        case "Cc" if character not in "\n\t":
-            return ""
-        case "Cs":
-            return _REPLACEMENT
-        case _:
-            return character
+    unix_lines = _LINE_END.sub("\n", text)
+    return _HALF_SURROGATE.sub(_REPLACEMENT, _CONTROLS.sub("", unix_lines))

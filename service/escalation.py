@@ -215,7 +215,7 @@ async def _promise(
 ) -> None:
     law = tx.house.rulebook.law_of(spill.city or "")
     late_since = step.rungs[0].at if tx.now - step.rungs[0].at > PUNCTUAL and not step.at_once else None
-    climb_id = f"{obligation.id}:{obligation.plan_no}:{','.join(step.steps)}{':at once' if step.at_once else ''}"
+    climb_id = f"{outbox.climbing(obligation)}{','.join(step.steps)}{':at once' if step.at_once else ''}"
     reason = f"{obligation.duty}, rung {step.name}"
     if late_since is not None:
         reason += f" (stands for {', '.join(step.steps)})"

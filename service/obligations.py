@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import and_, case, func, or_, select
@@ -35,19 +35,21 @@ Key = tuple[str, int, int]
 
 
 async def reassess(tx: Transaction, recorded: Recorded) -> None:
-    """Reaction to new facts or acts: put them to the law and record what that changes. Without a city there is no law to put them to."""
-    spill = recorded.spill
-    if spill.city is None:
-        return
+    """Reaction to new facts or acts: put them to the law and record what that changes."""
     why = recorded.event.reason if isinstance(recorded.event, FactsRecorded) else "an event was recorded"
-    await apply_law(tx, spill, why or "facts recorded")
+    await apply_law(tx, recorded.spill, why or "facts recorded")
 
 
 async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
-    """Bring the obligations of a spill into line with its facts at `tx.now`. `why` stands with every withdrawal."""
-    assessment = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now)
+    """Bring the obligations of a spill into line with its facts at `tx.now`. `why` stands with every withdrawal.
+
+    Without a city no law stands over it, so no clock runs.
+    """
+    clocks: Sequence[Clock] = ()
+    if spill.city is not None:
+        clocks = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now).clocks
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
-    for clock in assessment.clocks:
+    for clock in clocks:
         row = rows.pop(_key(clock), None)
         if row is None:
             await _open(tx, spill, clock)
@@ -57,9 +59,9 @@ async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
         if row.state not in (*_CLOSED, "withdrawn"):
             row.state, row.reason = "withdrawn", why
             await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
-    # A recurring duty opens its next occurrence by itself when one falls due.
-    recurring = [clock.due_at for clock in assessment.clocks if clock.occurrence and clock.due_at and clock.due_at >= tx.now]
-    spill.assess_at = min(recurring, default=None)
+    # A recurring duty opens its next occurrence by itself once one is past; at the due moment itself there is no next one yet.
+    recurring = [clock.due_at for clock in clocks if clock.occurrence and clock.due_at and clock.due_at >= tx.now]
+    spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
 
 
 def _key(clock: Clock) -> Key:
@@ -71,11 +73,17 @@ def _key_of(row: Obligation) -> Key:
 
 
 def _take(row: Obligation, clock: Clock, now: datetime) -> None:
-    """Copy a decision into its row. Where the count runs backward, the ladder begins when we learn of it."""
+    """Copy a decision into its row. Where the count runs backward, the ladder begins when we learn of it.
+
+    A decision that leaves start and due time where they were leaves the ladder and a missed due time as they are.
+    """
     row.clock = clock.as_json()
-    row.starts_at, row.due_at = clock.starts_at, clock.due_at
-    row.begins_at = now if clock.standing.rule.limit.backward else clock.starts_at
-    row.overdue_noted = False
+    if (row.starts_at, row.due_at) != (clock.starts_at, clock.due_at):
+        row.starts_at, row.due_at = clock.starts_at, clock.due_at
+        row.begins_at = now if clock.standing.rule.limit.backward else clock.starts_at
+        row.overdue_noted = False
+    # Overdue is not decided here: the climb notes it, with its own event, for new clocks as for old ones.
+    row.state = "waiting" if clock.state == "waiting" else "overdue" if row.overdue_noted else "running"
     row.reason = clock.uncomputable or ""
 
 
@@ -86,16 +94,19 @@ async def _open(tx: Transaction, spill: Spill, clock: Clock) -> None:
         ladder=escalation.frozen_ladder(clock.ladder),
     )  # fmt: skip
     _take(row, clock, tx.now)
-    # Overdue is not decided here: the climb notes it, with its own event, for new clocks as for old ones.
-    row.state = "waiting" if clock.state == "waiting" else "running"
     tx.session.add(row)
     await tx.session.flush()
     if clock.met_at is not None:
         await _meet(tx, spill, row, clock, opened=True)
     else:
         await tx.record(spill, ObligationOpened(obligation=row.id or 0, clock=row.clock))
-    if clock.uncomputable:
-        await tx.record(spill, AssessmentFailed(problem=f"{duty}: {clock.uncomputable}"))
+    await _note_gap(tx, spill, row)
+
+
+async def _note_gap(tx: Transaction, spill: Spill, row: Obligation) -> None:
+    """A clock that cannot be computed is an alarm of its own."""
+    if row.state == "waiting" and row.reason:
+        await tx.record(spill, AssessmentFailed(problem=f"{row.duty}: {row.reason}"))
 
 
 async def _adjust(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
@@ -108,9 +119,9 @@ async def _adjust(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) 
         before = {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
         replanned = row.state == "withdrawn" or row.starts_at != clock.starts_at or row.due_at != clock.due_at
         _take(row, clock, tx.now)
-        row.state = "waiting" if clock.state == "waiting" else "running"
         event = ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and clock.met_at is None)
         await tx.record(spill, event)
+        await _note_gap(tx, spill, row)
     if clock.met_at is not None:
         await _meet(tx, spill, row, clock, opened=False)
 
@@ -125,13 +136,11 @@ def _differs(row: Obligation, clock: Clock) -> bool:
 
 async def _adjust_met(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
     """A met clock stays met; a due moment that now lies before the time it was met makes it late (counting.md, facts that change)."""
-    if row.met_at is None or clock.due_at is None or row.due_at is None or clock.due_at >= row.due_at:
+    if row.met_at is None or clock.due_at is None or row.due_at is None or clock.due_at >= row.due_at or not _differs(row, clock):
         return
-    before = {key: row.clock.get(key) for key in _DECIDED} | {"state": row.state}
+    before = {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
     _take(row, clock, tx.now)
-    late = row.met_at > clock.due_at
-    row.state = "met_late" if late else "met"
-    row.clock = {**row.clock, "state": row.state, "met_at": as_z(row.met_at), "late_by_s": _late_by(row.met_at, clock.due_at)}
+    _mark_met(row, row.met_at, clock.due_at)
     await tx.record(spill, ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=False))
 
 
@@ -140,12 +149,21 @@ def _late_by(met_at: datetime, due_at: datetime) -> int | None:
 
 
 async def _meet(tx: Transaction, spill: Spill, row: Obligation, clock: Clock, *, opened: bool) -> None:
-    row.met_at, row.state = clock.met_at, clock.state
-    row.clock = clock.as_json()
+    """Judged by the due moment on record, which a new version of the pack alone does not move."""
+    if clock.met_at is None or row.due_at is None:
+        return
+    _mark_met(row, clock.met_at, row.due_at)
     if opened:
         await tx.record(spill, ObligationOpened(obligation=row.id or 0, clock=row.clock))
-    met_at = as_z(clock.met_at) or ""
-    await tx.record(spill, ObligationMet(obligation=row.id or 0, duty=row.duty, met_at=met_at, late_by_s=clock.late_by_s), clock.met_at)
+    late = _late_by(clock.met_at, row.due_at)
+    met = ObligationMet(obligation=row.id or 0, duty=row.duty, met_at=as_z(clock.met_at) or "", late_by_s=late)
+    await tx.record(spill, met, clock.met_at)
+
+
+def _mark_met(row: Obligation, met_at: datetime, due_at: datetime) -> None:
+    late = _late_by(met_at, due_at)
+    row.met_at, row.state = met_at, "met" if late is None else "met_late"
+    row.clock = {**row.clock, "state": row.state, "met_at": as_z(met_at), "late_by_s": late}
 
 
 async def waive(tx: Transaction, obligation: Obligation, spill: Spill, reason: str) -> None:

@@ -48,6 +48,11 @@ class Promise:
     climb: str
 
 
+def climbing(obligation: Obligation) -> str:
+    """What the climbs of an obligation begin with as it is planned now; a message of an earlier plan names a due time that has moved."""
+    return f"{obligation.id}:{obligation.plan_no}:"
+
+
 async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words) -> MessageRow:
     """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing."""
     address = person.addresses[channel]
@@ -68,10 +73,14 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
 
 
 async def cancel(tx: Transaction, obligation: Obligation, person: str | None = None) -> None:
-    """Take back what is promised about an obligation and not yet under way; of one person only, where named."""
-    mine = [col(MessageRow.obligation_id) == obligation.id, col(MessageRow.state) == "waiting"]
+    """Take back what is promised about an obligation and not yet under way; of one person only, where named by name or any address."""
+    about = col(MessageRow.obligation_id) == obligation.id
+    mine = [about, col(MessageRow.state) == "waiting"]
     if person is not None:
-        mine.append(or_(col(MessageRow.person) == person, func.lower(col(MessageRow.address)) == person.lower()))
+        theirs = or_(col(MessageRow.person) == person, func.lower(col(MessageRow.address)) == person.lower())
+        # Who acknowledges by e-mail is not to be woken by SMS.
+        names = (await tx.session.execute(select(col(MessageRow.person)).where(about, theirs).distinct())).scalars().all()
+        mine.append(or_(theirs, col(MessageRow.person).in_(names)))
     await tx.session.execute(update(MessageRow).where(*mine).values(state="cancelled", next_at=None))
 
 
@@ -145,8 +154,8 @@ async def _close_cut_off(tx: Transaction, row: MessageRow) -> bool:
 
 
 async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligation: Obligation | None) -> bool:
-    """Checked at the moment of sending: the duty is still open, and there is still sense in trying."""
-    if obligation is not None and obligation.state not in OPEN_STATES:
+    """Checked at the moment of sending: the duty is still open and due when it says, and there is still sense in trying."""
+    if obligation is not None and (obligation.state not in OPEN_STATES or not row.climb.startswith(climbing(obligation))):
         row.state, row.next_at, row.lease_until = "cancelled", None, None
         return False
     if tx.now >= row.give_up_at and row.tries:

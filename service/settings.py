@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     twilio_api_base: str = "https://api.twilio.com"
     log_format: Literal["text", "json"] = "text"
     bind: str = "127.0.0.1:8000"
-    lease_seconds: int = Field(default=60, ge=5, le=3600)
+    lease_seconds: int = Field(default=120, ge=5, le=3600)
 
     @field_validator("bind")
     @classmethod

@@ -22,6 +22,9 @@ from service.tables import Contact, Meta
 from service.transaction import House, open_engine, transaction
 
 _TWILIO_TIMEOUT_SECONDS = 20.0
+# A mail attempt lasts at most eight of these, which stays within the lease of a claimed message.
+_SMTP_TIMEOUT_SECONDS = 10.0
+_SMTP_CONNECTIONS = 8
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -92,7 +95,7 @@ def _email(settings: Settings) -> Channel:
     if not settings.mail_from:
         raise BadInput("mail has no sender", ["SPILLCLOCK_MAIL_FROM: missing; right would be: spills@example.gov"])
     try:
-        return EmailChannel(parse_smtp_url(url), settings.mail_from)
+        return EmailChannel(parse_smtp_url(url), settings.mail_from, _SMTP_CONNECTIONS, _SMTP_TIMEOUT_SECONDS)
     except ValueError as error:
         raise BadInput("the mail server cannot be used", [f"SPILLCLOCK_SMTP_URL: {error}"]) from None
 

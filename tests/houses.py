@@ -1,11 +1,11 @@
 """A household: a real house over a SQLite database of its own, a clock that the test moves, a worker that it drives, and an outbox to read.
 
-    async with a_household(tmp_path) as home:
-        spill = await home.report(a_report(volume={"quantity": 1500, "unit": "gal"}))
-        await home.live(hours=2)               # time passes, and the worker does what falls due on the way
-        home.clock.jump(hours=3)               # time passes, and no worker runs
-        await home.work()                      # the worker does everything that is due now
-        assert home.told("chino/rwqcb-2-hours")
+async with a_household(tmp_path) as home:
+    spill = await home.report(a_report(volume={"quantity": 1500, "unit": "gal"}))
+    await home.live(hours=2)               # time passes, and the worker does what falls due on the way
+    home.clock.jump(hours=3)               # time passes, and no worker runs
+    await home.work()                      # the worker does everything that is due now
+    assert home.told("chino/rwqcb-2-hours")
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ async def migrate(house: House) -> None:
         return
     if not _migrated:
         await wiring.migrate(house)
+        await house.engine.dispose()  # the last connection to close brings the write-ahead log into the file
         _migrated["database"] = path.read_bytes()
     path.write_bytes(_migrated["database"])
 

@@ -163,7 +163,11 @@ def broken_rules(page: Page) -> list[str]:
         if element.name in ("button", "a", "summary", "h1", "h2", "h3") and not element.text:
             found.append(f"an empty <{element.name}>")
     levels = [int(element.name[1]) for element in page.root.all("h1", "h2", "h3", "h4")]
-    found += [f"a heading of level {after} follows one of level {before}" for before, after in zip(levels, levels[1:], strict=False) if after > before + 1]
+    found += [
+        f"a heading of level {after} follows one of level {before}"
+        for before, after in zip(levels, levels[1:], strict=False)
+        if after > before + 1
+    ]
     if levels.count(1) != 1:
         found.append(f"{levels.count(1)} headings of level 1")
     [html] = page.root.all("html")

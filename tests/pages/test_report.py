@@ -59,7 +59,12 @@ async def test_the_reporters_page_brings_news_and_names_nobody(site: Site) -> No
     await site.home.acknowledge(spill.reference, "chino/rwqcb-2-hours")
     await site.home.happened(spill.reference, "notice_given", recipient="rwqcb-santa-ana", method="telephone")
     page = await site.visitor().get(page.response.url.path)
-    for words in ("A person on duty has seen it.", "An authority was told about the spill.", "It is known who is responsible", "2 of 10 legal duties"):
+    for words in (
+        "A person on duty has seen it.",
+        "An authority was told about the spill.",
+        "It is known who is responsible",
+        "2 of 10 legal duties",
+    ):
         assert words in page.text
     for secret in ("Golden Wok", "goldenwok", "officer@", "Omar Reyes", "ana@example.com", "Ana Ruiz", "555 0155"):
         assert secret not in page.response.text
@@ -72,7 +77,18 @@ async def test_only_an_entirely_empty_form_comes_back(site: Site) -> None:
     assert await stored(site.home) == []
 
 
-@pytest.mark.parametrize("typed", [{"description": "?"}, {"address": "x"}, {"lat": "34"}, {"material": "unknown"}, {"amount": "0"}, {"reached": ["land"]}, {"email": "a"}])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"description": "?"},
+        {"address": "x"},
+        {"lat": "34"},
+        {"material": "unknown"},
+        {"amount": "0"},
+        {"reached": ["land"]},
+        {"email": "a"},
+    ],
+)
 async def test_any_one_thing_is_enough_for_a_report(site: Site, typed: dict[str, Any]) -> None:
     page = await report(site, **typed)
     assert page.status == 200
@@ -84,7 +100,12 @@ async def test_odd_answers_are_kept_and_told_in_plain_words(site: Site) -> None:
     [spill] = await stored(site.home)
     assert page.status == 200
     assert spill.city == "chino"
-    for words in ("We could not tell how much was spilled", "The map position looked wrong", "The time you gave could not be used", "You did not describe it"):
+    for words in (
+        "We could not tell how much was spilled",
+        "The map position looked wrong",
+        "The time you gave could not be used",
+        "You did not describe it",
+    ):
         assert words in page.text
     assert "minus sign" not in page.text
     [(_, received)] = [(row, event) for row, event in await site.home.history(spill.reference) if event.kind == "report:received"]
@@ -164,7 +185,9 @@ async def test_a_report_that_cannot_be_kept_comes_back_with_everything_typed(sit
 
 async def test_what_people_type_is_shown_as_text_and_never_runs(site: Site) -> None:
     evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}"
-    page = await report(site, **{**FILLED, "description": evil, "address": evil, "name": evil, "amount": evil, "seen": "at", "seen_on": evil})
+    page = await report(
+        site, **{**FILLED, "description": evil, "address": evil, "name": evil, "amount": evil, "seen": "at", "seen_on": evil}
+    )
     assert page.status == 200
     assert evil in next(page.root.all("blockquote")).text
     staff = await site.staff("manager", None)
@@ -223,7 +246,10 @@ async def test_the_browser_chooses_the_language_and_a_person_changes_it(site: Si
     assert "Describa lo que ve" in (await visitor.get("/report")).text
 
 
-@pytest.mark.parametrize(("header", "language"), [("", "en"), ("fr", "en"), ("de, es;q=0.2", "es"), ("en;q=0.5, es;q=0.7", "es"), ("es;q=x, en", "en"), ("es;q=0", "en")])
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [("", "en"), ("fr", "en"), ("de, es;q=0.2", "es"), ("en;q=0.5, es;q=0.7", "es"), ("es;q=x, en", "en"), ("es;q=0", "en")],
+)
 async def test_accept_language_is_weighed_as_browsers_mean_it(site: Site, header: str, language: str) -> None:
     assert (await site.visitor(accept_language=header).get("/")).response.headers["content-language"] == language
 
@@ -231,7 +257,13 @@ async def test_accept_language_is_weighed_as_browsers_mean_it(site: Site, header
 async def test_a_spanish_reporter_gets_a_spanish_page(site: Site) -> None:
     visitor = site.visitor(accept_language="es")
     page = await visitor.send(await visitor.get("/report"), "/report", **FILLED)
-    for words in ("Gracias. Su reporte está guardado.", "1,500 galones", "Aguas negras", "Están cumplidas 0 de 10 obligaciones legales.", "1 dic 2026, 2:05 p.m. PST"):
+    for words in (
+        "Gracias. Su reporte está guardado.",
+        "1,500 galones",
+        "Aguas negras",
+        "Están cumplidas 0 de 10 obligaciones legales.",
+        "1 dic 2026, 2:05 p.m. PST",
+    ):
         assert words in page.text
     [spill] = await stored(site.home)
     assert spill.language == "es"

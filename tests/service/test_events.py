@@ -215,11 +215,12 @@ class Stumble(Exception):
     """What a reaction raises here."""
 
 
+async def stumble(_: Transaction, __: Recorded) -> None:
+    raise Stumble
+
+
 @pytest.mark.parametrize("kind", [FactsRecorded, ObligationOpened])
 async def test_a_reaction_that_raises_undoes_everything(small: Household, kind: type[SpillEvent]) -> None:
-    async def stumble(_: Transaction, __: Recorded) -> None:
-        raise Stumble
-
     reference = await small.report(a_report(volume=gallons(800)))
     before = await small.history(reference)
     clumsy = small.with_house(reactions={**REACTIONS, kind: [*REACTIONS[kind], stumble]})
@@ -233,13 +234,13 @@ async def test_a_reaction_that_raises_undoes_everything(small: Household, kind: 
 
 
 async def test_the_worker_is_woken_by_a_commit_and_not_by_a_rollback(small: Household) -> None:
+    reference = await small.report(a_report(volume=gallons(800)))
     ear = small.house.bell.listen()
+    clumsy = small.with_house(reactions={**REACTIONS, ObligationOpened: [*REACTIONS[ObligationOpened], stumble]})
     with pytest.raises(Stumble):
-        async with transaction(small.house, "test") as tx:
-            tx.wakes_worker = True
-            raise Stumble
+        await clumsy.amend(reference, volume=gallons(1500))
     assert not ear.is_set()
-    await small.report(a_report())
+    await small.amend(reference, volume=gallons(1500))
     assert ear.is_set()
 
 

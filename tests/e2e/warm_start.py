@@ -1,0 +1,37 @@
+"""Starts of `spillclock serve` without the second that importing takes: this program has imported it, and forks one for each line it reads.
+
+A line is a JSON object: environment, folder, log. Answers are lines too: the process id, and once that process has ended, how.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+from service import cli
+
+
+def serve(order: dict[str, Any]) -> int:
+    """Become `spillclock serve` in a process that differs from a fresh one only in what it has imported."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    os.chdir(order["folder"])
+    return cli.main(["serve"])
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os._exit(serve(order))
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

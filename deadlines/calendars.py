@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 
-from deadlines.reading import PackError, Sheet, read_sheet
+from deadlines.reading import Entry, PackError, Sheet, read_sheet
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -57,7 +57,11 @@ def read_calendars(texts: Mapping[str, str]) -> dict[str, Calendar]:
     Raises PackError with every mistake of every file.
     """
     sheets = {path: read_sheet(path, text) for path, text in texts.items()}
-    by_name = {sheet.root.text("calendar"): sheet for sheet in sheets.values()}
+    by_name: dict[str, Sheet] = {}
+    for sheet in sheets.values():
+        if (name := sheet.root.text("calendar")) in by_name:
+            sheet.root.fault("calendar", f"{name!r} is also the name of {by_name[name].path}", "a name of its own")
+        by_name[name] = sheet
     made: dict[str, Calendar] = {}
     for name in sorted(by_name, key=lambda name: "extends" in by_name[name].root):
         made[name] = _calendar(name, by_name[name], made)
@@ -73,16 +77,44 @@ def _calendar(name: str, sheet: Sheet, made: Mapping[str, Calendar]) -> Calendar
         parent = made.get(root.text("extends"))
         if parent is None:
             root.fault("extends", f"no calendar {root.text('extends')!r}", f"one of: {', '.join(sorted(made))}")
-    covers = root.mapping("covers")
+    first, last = _covered(root, parent)
     closures = dict(parent.closures) if parent else {}
     for entry in root.items("closed"):
         entry.only("date", "name", "source")
-        closures[entry.day("date")] = f"{entry.text('name')} ({entry.text('source')})"
-    weekend = parent.weekend if parent else frozenset(WEEKDAYS.index(day.capitalize()) for day in root.texts("weekend"))
+        day = entry.day("date")
+        if not first <= day <= last:
+            entry.fault("date", f"{day} lies outside the days that are covered", f"a day from {first} to {last}")
+        closures[day] = f"{entry.text('name')} ({entry.text('source')})"
+    weekend = parent.weekend if parent else _weekend(root)
+    if parent and "weekend" in root:
+        root.fault("weekend", f"calendar {parent.name} has it already", "leave it out")
     hour = root.text("closes_at")
     try:
         closes_at = time.fromisoformat(hour)
     except ValueError:
         root.fault("closes_at", f"{hour!r} is not a time of day", 'hours and minutes in quotes, "17:00"')
         closes_at = time(17)
-    return Calendar(name, covers.day("from"), covers.day("to"), closes_at, weekend, closures)
+    return Calendar(name, first, last, closes_at, weekend, closures)
+
+
+def _covered(root: Entry, parent: Calendar | None) -> tuple[date, date]:
+    before = len(root.sheet.faults)
+    covers = root.mapping("covers")
+    covers.only("from", "to")
+    first, last = covers.day("from"), covers.day("to")
+    if len(root.sheet.faults) > before:
+        return date.min, date.max  # noted already; no closure is to be blamed for it
+    if first > last:
+        covers.fault("from", f"{first} is later than {last}", "the first covered day, then the last")
+    if parent and not parent.first_day <= first <= last <= parent.last_day:
+        # Beyond its parent a calendar would count days without holidays.
+        root.fault("covers", f"it covers days that calendar {parent.name} does not", f"days from {parent.first_day} to {parent.last_day}")
+    return first, last
+
+
+def _weekend(root: Entry) -> frozenset[int]:
+    found = [day.capitalize() for day in root.texts("weekend", required=True)]
+    for day in found:
+        if day not in WEEKDAYS:
+            root.fault("weekend", f"{day!r} is not a day of the week", "[saturday, sunday]")
+    return frozenset(WEEKDAYS.index(day) for day in found if day in WEEKDAYS)

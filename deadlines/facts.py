@@ -109,7 +109,8 @@ class Fault:
     right: str
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.wrong}; right would be: {self.right}"
+        key = self.key if self.key.isprintable() else repr(self.key)  # one fault is one line, whatever a key holds
+        return f"{key}: {self.wrong}; right would be: {self.right}"
 
 
 class FactFaults(Exception):

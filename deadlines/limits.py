@@ -47,7 +47,10 @@ class CountedDay:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit as a pack states it. `text` is shown to people; `count` is in the unit; `backward` counts back from the act."""
+    """A limit as a pack states it. `text` is shown to people; `count` is in the unit; `backward` counts back from the act.
+
+    `every` is the period in days where this is one occurrence of a recurring limit.
+    """
 
     text: str
     shape: Shape
@@ -56,6 +59,7 @@ class Limit:
     backward: bool = False
     else_immediately: bool = False
     once_after: bool = False
+    every: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Limit:
@@ -69,14 +73,14 @@ class Limit:
         if text in fixed:
             return fixed[text]
         if found := _RECURRING.fullmatch(text):
+            _believe(int(found[1]), "calendar days")
             return cls(text, "recurring", int(found[1]), "calendar days", once_after=bool(found[2]))
         found = _COUNTED.fullmatch(text)
         if not found:
             raise ValueError(f"{text!r} is not a limit")
         count, unit = int(found[1]), found[2].removesuffix("s") + "s"
         unit = "calendar days" if unit == "days" else unit
-        if not 1 <= count <= _LONGEST[unit]:
-            raise ValueError(f"{count} {unit} is no believable limit")
+        _believe(count, unit)
         if found[3] and not unit.endswith("days"):
             raise ValueError("only days are counted back")
         shapes: dict[str, Shape] = {"hours": "elapsed", "minutes": "elapsed", "calendar days": "calendar days", "years": "years"}
@@ -84,7 +88,12 @@ class Limit:
 
     def nth(self, occurrence: int) -> Limit:
         """The calendar-day limit of one occurrence of a recurring duty, counted from the same start."""
-        return replace(self, shape="calendar days", count=self.count * occurrence)
+        return replace(self, shape="calendar days", count=self.count * occurrence, every=self.count)
+
+
+def _believe(count: int, unit: str) -> None:
+    if not 1 <= count <= _LONGEST[unit]:
+        raise ValueError(f"{count} {unit} is no believable limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +109,19 @@ class Count:
     other_readings: tuple[OtherReading, ...] = ()
 
     def days(self) -> Iterator[CountedDay]:
-        """Each day of a day count in order, counted or skipped with its reason; nothing for elapsed time."""
+        """Each day of a day count in order, counted or skipped with its reason; nothing for elapsed time.
+
+        A later occurrence of a recurring duty goes on from the last day of the one before, so that a year of weeks stays readable.
+        """
         if self.limit.shape not in ("calendar days", "open days"):
             return
         step = timedelta(days=-1 if self.limit.backward else 1)
         day = self.starts_at.astimezone(self.zone).date()
         yield CountedDay(day, None, "the day of the act, not counted" if self.limit.backward else "the day of the start, not counted")
-        number = 0
+        number = self.limit.count - self.limit.every if self.limit.every else 0
+        if number:
+            day += step * number
+            yield CountedDay(day, number)
         while number < self.limit.count:
             day += step
             closed = self.calendar.why_closed(day) if self.limit.shape == "open days" else None
@@ -121,8 +136,8 @@ class Count:
         return [f"Counted from {told(self.starts_at, self.zone)}."]
 
     def _middle(self) -> list[str]:
-        limit, elapsed = self.limit, self.due_at - self.starts_at
-        if limit.shape == "immediately" or (limit.shape == "comply by" and elapsed == IMMEDIATELY):
+        limit = self.limit
+        if limit.shape == "immediately":
             return [
                 f"Immediately: the text gives no number; {IMMEDIATELY} of elapsed time is the outer bound of EPA's policy for CERCLA 103."
             ]
@@ -175,7 +190,7 @@ class Count:
 def told(moment: datetime, zone: ZoneInfo) -> str:
     """A moment for people: local day, wall time with zone abbreviation, and the UTC instant."""
     local = moment.astimezone(zone)
-    return f"{_day(local.date())} {local.strftime('%H:%M:%S %Z')} ({moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%SZ')})"
+    return f"{_day(local.date())} {local.strftime('%H:%M:%S %Z')} ({moment.astimezone(UTC).isoformat().replace('+00:00', 'Z')})"
 
 
 def _day(day: date) -> str:
@@ -202,7 +217,9 @@ def count(limit: Limit, starts_at: datetime, zone: ZoneInfo, calendar: Calendar,
         case "comply by":
             if comply_by is None and not limit.else_immediately:
                 return None
-            due = comply_by or starts_at + IMMEDIATELY
+            if comply_by is None:
+                return count(Limit.parse("immediately"), starts_at, zone, calendar)
+            due = comply_by
         case "years":
             due = _end_of(_years_later(starts_at.astimezone(zone).date(), limit.count), zone)
         case "open days":

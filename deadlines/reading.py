@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 import yaml
 
@@ -73,6 +73,9 @@ class Entry:
         self.place = place
         self._values: dict[str, yaml.Node] = {}
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._note(key, place.removesuffix("."), "a key must be a text", "`key: value`")
+                continue
             if key.value in self._values:
                 self._note(key, f"{place}{key.value}", "the key is given twice", "each key once")
             self._values[key.value] = value
@@ -134,7 +137,7 @@ class Entry:
     def day(self, key: str) -> date:
         """A calendar day, written 2026-11-30."""
         value = self.raw(key)
-        if not isinstance(value, date):
+        if not isinstance(value, date) or isinstance(value, datetime):
             self.fault(key, f"{value!r} is not a day", "a day as 2026-11-30")
             return date(2000, 1, 1)
         return value
@@ -186,5 +189,7 @@ def _plain_value(node: yaml.Node) -> object:
     loader = yaml.CSafeLoader("")
     try:
         return loader.construct_document(node)
+    except ValueError:  # it looks like a day or a number and is none, 2026-13-45
+        return str(node.value)
     finally:
         loader.dispose()

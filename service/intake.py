@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import col
 
 from deadlines import FactFaults, as_z
 from deadlines.facts import CHOICES, FACT_KEYS, PLACES_REACHED, read_moment
@@ -31,6 +35,8 @@ _ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
+_DEEPEST = 50
+_LARGEST_COUNT = 10**12
 _FUTURE_SLACK = timedelta(minutes=5)
 _RETRY_WAITS = (timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=30))
 
@@ -93,7 +99,7 @@ async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
     row = await tx.session.get(IdempotencyKey, _digest(f"{arrival.sender}|{arrival.key}"))
     if row is None:
         return None
-    if row.request_digest != _digest(repr(_sorted(arrival.body))):
+    if row.request_digest != _digest(repr(_sorted(_storable(arrival.body)))):
         raise BadInput(
             "this Idempotency-Key came before with another body", ["Idempotency-Key: used; right would be: a new key for a new report"]
         )
@@ -102,9 +108,11 @@ async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
 
 
 async def _store(tx: Transaction, arrival: Arrival) -> Spill:
-    body = arrival.body
+    body = _storable(arrival.body)
     contact = body.get("contact")
-    reporter = {str(key): clean(value) for key, value in contact.items() if isinstance(value, str)} if isinstance(contact, Mapping) else {}
+    reporter = (
+        {clean(key): clean(value) for key, value in contact.items() if isinstance(value, str)} if isinstance(contact, Mapping) else {}
+    )
     spill = await open_spill(
         tx,
         description=clean(body.get("description"))[:_LONGEST_TEXT],
@@ -112,7 +120,7 @@ async def _store(tx: Transaction, arrival: Arrival) -> Spill:
         assess_at=tx.now + _RETRY_WAITS[0],
     )
     spill.reporter = reporter
-    await tx.record(spill, ReportReceived(raw=_storable(dict(body)), by_way_of=arrival.by_way_of))
+    await tx.record(spill, ReportReceived(raw=body, by_way_of=arrival.by_way_of))
     if arrival.key:
         digest = _digest(repr(_sorted(body)))
         key = IdempotencyKey(
@@ -151,6 +159,16 @@ async def note_failure(tx: Transaction, spill: Spill, error: Exception) -> None:
     tx.wakes_worker = True
 
 
+async def take_up_unread(house: House, now: datetime) -> None:
+    """Have the worker read at once what a stopped process had stored and not yet read. Only where no other process takes reports in."""
+    async with transaction(house, "worker", now) as tx:
+        waiting = select(Spill).where(col(Spill.assess_at) <= now + _RETRY_WAITS[0], col(Spill.assess_tries) == 0)
+        for spill in (await tx.session.execute(waiting)).scalars():
+            if not spill.facts:
+                spill.assess_at = now
+        tx.wakes_worker = True
+
+
 async def assess_again(tx: Transaction, spill: Spill) -> None:
     """Put a spill to the law whose time for it has come: a report not yet read, or a duty that recurs by itself."""
     if spill.facts:
@@ -184,9 +202,8 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     reading = _Reading()
     _read_place(tx, raw, reading)
     given = dict(raw)
-    nested = given.pop("facts", None)
-    if is_staff and isinstance(nested, Mapping):
-        given.update(nested)
+    if is_staff and isinstance(given.get("facts"), Mapping):
+        given.update(given.pop("facts"))
     known = {key: value for key, value in given.items() if key in FACT_KEYS and value is not None}
     staff_only = sorted(set(known) - set(PUBLIC_KEYS))
     if not is_staff and staff_only:
@@ -199,11 +216,21 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
         known["jurisdiction"] = reading.facts["jurisdiction"]
     reading.facts = _usable(tx, known, received_at, reading.flags)
     _read_moments(tx, raw, reading, received_at)
+    _look_at_contact(raw.get("contact"), reading.flags)
     if "volume" not in reading.facts:
         reading.flags.append(_NO_VOLUME)
     if not clean(raw.get("description")):
         reading.flags.append(_NO_DESCRIPTION)
     return reading
+
+
+def _look_at_contact(contact: Any, flags: list[str]) -> None:
+    if contact is None:
+        return
+    if not isinstance(contact, Mapping):
+        flags.append("contact: not an object with name, email, phone or privacy (kept in the record)")
+    elif contact.get("privacy") not in (None, *PRIVACIES):
+        flags.append(f"contact: {clean(str(contact['privacy']))[:60]!r} is no choice of privacy; right would be: {', '.join(PRIVACIES)}")
 
 
 def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags: list[str]) -> dict[str, Any]:
@@ -212,7 +239,8 @@ def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags
         known["volume"] = _volume(known["volume"], flags)
     for key, words in (*CHOICES.items(), ("reached", PLACES_REACHED)):
         if isinstance(known.get(key), str) and key != "reached":
-            known[key] = known[key].strip().lower().replace(" ", "_").replace("-", "_") if known[key] not in words else known[key]
+            word = known[key].strip().lower().replace(" ", "_").replace("-", "_")
+            known[key] = word if word in words else known[key]
     known = {key: value for key, value in known.items() if value is not None}
     known.setdefault("known_at", as_z(received_at))
     while True:
@@ -239,8 +267,9 @@ def _volume(value: Any, flags: list[str]) -> Any:
             read[key] = _UNIT_WORDS.get(part.strip().lower(), part)
         elif isinstance(part, str):
             try:
-                read[key] = float(Decimal(part.replace(",", "").strip()))
-            except InvalidOperation:
+                number = Decimal(part.replace(",", "").strip())
+                read[key] = int(number) if abs(number) < _LARGEST_COUNT and number % 1 == 0 else float(number)
+            except (ArithmeticError, ValueError):
                 read[key] = part
         else:
             read[key] = part
@@ -260,39 +289,66 @@ def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> N
         return
     reading.address = clean(location.get("address"))[:500]
     lat, lon = _degrees(location.get("lat")), _degrees(location.get("lon"))
-    if lat is None or lon is None:
-        if location.get("lat") is not None or location.get("lon") is not None:
-            reading.flags.append("location: lat and lon are not both numbers")
-        elif not reading.address:
-            reading.flags.append("no place")
-        return
-    if not -90 <= lat <= 90 or not -180 <= lon <= 180:
+    if lat is not None and lon is not None:
+        if _read_point(tx, lat, lon, reading):
+            return
         reading.flags.append(f"location: {lat}, {lon} is nowhere on earth")
-        return
-    place = tx.house.places.locate(lat, lon)
-    if place.city is None:
-        turned = _sign_lost(tx, lat, lon)
-        if turned is not None:
-            lat, lon = turned
-            place = tx.house.places.locate(lat, lon)
-            reading.flags.append(f"location: a minus sign seems lost; read as {lat}, {lon}")
+    elif location.get("lat") is not None or location.get("lon") is not None:
+        reading.flags.append("location: lat and lon are not both numbers")
+    elif not reading.address:
+        reading.flags.append("no place")
+    named = _city_named(tx, reading.address)
+    if named is not None:
+        reading.facts["jurisdiction"] = named
+        reading.flags.append(f"location: no point; {named} is taken from the words of the address, a person should confirm it")
+
+
+def _read_point(tx: Transaction, lat: float, lon: float, reading: _Reading) -> bool:
+    """Read a point, also one whose numbers slipped. Returns False where it is nowhere on earth."""
+    place = tx.house.places.locate(lat, lon) if _is_on_earth(lat, lon) else None
+    if place is None or place.city is None:
+        for slip, turned_lat, turned_lon in _turned(lat, lon):
+            turned = tx.house.places.locate(turned_lat, turned_lon) if _is_on_earth(turned_lat, turned_lon) else None
+            if turned is not None and turned.city is not None:
+                lat, lon, place = turned_lat, turned_lon, turned
+                reading.flags.append(f"location: {slip}; read as {lat}, {lon}")
+                break
+    if place is None:
+        return False
     reading.lat, reading.lon = lat, lon
     if place.city is None:
-        reading.flags.append(
-            f"location: outside every city served here; nearest is {place.nearest}, {place.metres_to_edge / 1000:,.1f} km away"
-        )
-        return
+        away = f"{place.metres_to_edge / 1000:,.1f} km away"
+        reading.flags.append(f"location: outside every city served here; nearest is {place.nearest}, {away}")
+        return True
     reading.facts["jurisdiction"] = place.city
     if place.near_edge:
         reading.flags.append(f"location: {place.metres_to_edge:.0f} m from the edge of {place.city}; a person should confirm the city")
+    return True
 
 
-def _sign_lost(tx: Transaction, lat: float, lon: float) -> tuple[float, float] | None:
-    """The place that is meant where a sign was lost, or the two numbers were swapped, if that alone puts the point into a city."""
-    for turned_lat, turned_lon in ((lat, -lon), (-lat, lon), (-lat, -lon), (lon, lat), (abs(lon), -abs(lat))):
-        if -90 <= turned_lat <= 90 and tx.house.places.locate(turned_lat, turned_lon).city:
-            return turned_lat, turned_lon
-    return None
+def _city_named(tx: Transaction, address: str) -> str | None:
+    """The one city an address names where a city stands in an address: at its end, before a comma, the state or a ZIP code.
+
+    So Chino in "5th St, Chino CA 91710", but neither in "Chino Ave" nor in "Chino Hills".
+    """
+    named = []
+    for city in tx.house.rulebook.cities:
+        words = r"\s+".join(map(re.escape, city.split("-")))
+        if re.search(rf"(?<![\w-]){words}(?=\s*(?:[,.;\n]|$|CA\b|Calif|\d{{5}}))", address, re.IGNORECASE):
+            named.append(city)
+    return named[0] if len(named) == 1 else None
+
+
+def _is_on_earth(lat: float, lon: float) -> bool:
+    return -90 <= lat <= 90 and -180 <= lon <= 180
+
+
+def _turned(lat: float, lon: float) -> list[tuple[str, float, float]]:
+    """The points that may be meant, each with the slip that led to the one told; it counts only where that puts the point into a city."""
+    lost, swapped = "a minus sign seems lost", "latitude and longitude seem swapped"
+    return [
+        (lost, lat, -lon), (lost, -lat, lon), (lost, -lat, -lon), (swapped, lon, lat), (f"{swapped} and {lost}", abs(lon), -abs(lat)),
+    ]  # fmt: skip
 
 
 def _degrees(value: Any) -> float | None:
@@ -333,15 +389,17 @@ def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, re
         flags.append("known_at: known before it began (kept as told; the earlier counts)")
 
 
-def _storable(value: Any) -> Any:
-    """The raw report with only such texts and numbers as a database can hold; nothing else is changed."""
+def _storable(value: Any, depth: int = 0) -> Any:
+    """The raw report with only such texts, numbers and nesting as a database can hold; nothing else is changed."""
+    if depth > _DEEPEST:
+        return "(nested too deeply to be kept)"
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
-        return {_storable(str(key)): _storable(part) for key, part in value.items()}
-    return [_storable(part) for part in value] if isinstance(value, list) else value
+        return {_storable(str(key)): _storable(part, depth + 1) for key, part in value.items()}
+    return [_storable(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 
 def _sorted(value: Any) -> Any:

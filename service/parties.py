@@ -36,10 +36,12 @@ async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
 
 
 async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
-    """Who looks at a report that has no city yet: the duty officers of the nearest city that has any, else of every city."""
+    """Who looks at a report: the duty officers of its city, where it has none yet of the nearest city that has any, else of every city."""
     rows = (await tx.session.execute(select(Contact).where(col(Contact.role) == "duty_officer").order_by(col(Contact.id)))).scalars().all()
     cities = {contact.city for contact in rows}
-    if spill.lat is not None and spill.lon is not None:
+    if spill.city is not None:
+        cities = {spill.city} & cities or cities
+    elif spill.lat is not None and spill.lon is not None:
         nearest = tx.house.places.locate(spill.lat, spill.lon).nearest
         cities = {nearest} & cities or cities
     found = [_of_contact(contact) for contact in rows if contact.city in cities]

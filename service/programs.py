@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from notifiers import Channel
-from service import outbox, wiring
+from service import intake, outbox, wiring
 from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
 from service.errors import BadInput, SpillclockError
@@ -66,6 +66,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         if settings.is_embedded:
             stack.enter_context(_alone(settings))
             await outbox.release_orphans(house, house.now())
+            await intake.take_up_unread(house, house.now())
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
         server, listening = _server(house, channels)

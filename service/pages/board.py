@@ -78,7 +78,8 @@ def _left(next_due: datetime | None, now: datetime, *, at_once: bool) -> str:
     if next_due is None:
         return ""
     if at_once:
-        known = f"known for {ENGLISH.span(max(now - next_due + IMMEDIATELY, timedelta()))}"
+        since = now - next_due + IMMEDIATELY
+        known = f"known for {ENGLISH.span(since)}" if since >= timedelta(minutes=1) else "known just now"
         return f"Overdue; {known}" if next_due < now else f"Immediately; {known}"
     words = ENGLISH.span(next_due - now)
     return f"Overdue by {words}" if next_due < now else f"{words} left"

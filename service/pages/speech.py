@@ -26,6 +26,7 @@ from service.wording import local
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "es": "Español"}
 COOKIE = "spillclock_lang"
+_A_MINUTE = timedelta(minutes=1)
 _LOCALES = {"en": "en_US", "es": "es_US"}
 
 
@@ -124,11 +125,14 @@ class Speech:
             return self.say("Waiting to start")
         left = due_at - now
         if is_immediate(clock):
-            known = self.say("known for %(span)s", span=self.span(max(now - starts_at, timedelta())))
+            since = now - starts_at
+            known = self.say("known for %(span)s", span=self.span(since)) if since >= _A_MINUTE else self.say("known just now")
             return self.say("Overdue; %(known)s", known=known) if left < timedelta() else known
+        if abs(left) < timedelta(seconds=1):
+            return self.say("Due now")
         if left < timedelta():
             return self.say("Overdue by %(span)s", span=self.span(left))
-        return self.say("%(span)s left", span=self.span(left)) if left >= timedelta(seconds=1) else self.say("Due now")
+        return self.say("%(span)s left", span=self.span(left))
 
 
 def is_immediate(clock: Mapping[str, Any]) -> bool:

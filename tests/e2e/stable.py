@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +12,7 @@ from typing import Self
 
 import pytest
 
-from tests.e2e.program import Spillclock, until
+from tests.e2e.program import Spillclock, go_ahead, until
 
 WARM_START = Path(__file__).with_name("warm_start.py")
 
@@ -27,6 +26,7 @@ class Stable:
         self._groom = subprocess.Popen(
             [sys.executable, str(WARM_START)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
+        go_ahead(self._groom.pid)
 
     def __enter__(self) -> Self:
         return self
@@ -63,8 +63,3 @@ class Stable:
         self._pid = None
         if code != -signal.SIGKILL:
             pytest.fail(f"serve had ended by itself with {code}: {self._spillclock.log.read_text()[-4000:]}")
-
-    def kill_after(self, seconds: float) -> None:
-        """Let it live a little, then kill it."""
-        time.sleep(seconds)
-        self.kill()

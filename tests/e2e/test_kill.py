@@ -15,21 +15,21 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.program import CHINO, Spillclock, moment, until, whole_lines
+from tests.e2e.program import CHINO, Spillclock, moment, tell, until, whole_lines
 from tests.e2e.stable import Stable
 
 KILLS = 50
 COLD_EVERY = 10  # each tenth start is that of the command itself, importing and all
 RENO = {"lat": 39.53, "lon": -119.81}
-DUE_TOLD = {
-    ("email", "sewer.crew@chino.example"), ("sms", "+19095550101"), ("email", "duty@chino.example"), ("sms", "+19095550102"),
-    ("email", "supervisor@chino.example"), ("sms", "+19095550103"),
-}  # fmt: skip
+DUE_TOLD = [
+    ("email", "duty@chino.example"), ("email", "sewer.crew@chino.example"), ("email", "supervisor@chino.example"),
+    ("sms", "+19095550101"), ("sms", "+19095550102"), ("sms", "+19095550103"),
+]  # fmt: skip
 
 
 @dataclass
 class Report:
-    """One report of the stream. `due` names the duty that falls due during the run, and when; `reference` is there once it was answered 201."""
+    """One report of the stream. `due`: the duty that falls due during the run, and when. `reference`: there once it was answered 201."""
 
     key: str
     body: dict[str, Any]
@@ -64,6 +64,10 @@ class Stream:
         for thread in self._threads:
             thread.join(60)
             assert not thread.is_alive(), "a client gets no answer"
+
+    def answered(self) -> int:
+        """How many reports were answered so far."""
+        return sum(report.reference is not None for report in self.reports)
 
     def _send(self, number: int, maker: Any, pause_seconds: float, chance: random.Random) -> None:
         try:
@@ -115,17 +119,17 @@ def at_rest(spillclock: Spillclock) -> bool:
     """Whether everything that is due by now has been done."""
     now = datetime.now(UTC).replace(tzinfo=None).isoformat(" ")
     queries = (
-        "select 1 from spill where assess_at <= ?",
+        "select 1 from spill where assess_at <= ? or facts = '{}'",
         "select 1 from obligation where next_at <= ?",
         "select 1 from message where next_at <= ? or state in ('waiting', 'sending')",
     )
-    return not any(spillclock.rows(f"{query} limit 1", now) for query in queries)  # noqa: S608 - the queries stand above
+    return not any(spillclock.rows(f"{query} limit 1", now) for query in queries)
 
 
 @pytest.mark.timeout(400)
 def test_fifty_kills_under_a_stream_of_reports_lose_nothing_and_send_nothing_twice_unmarked(spillclock: Spillclock) -> None:
     seed = int(os.environ.get("SPILLCLOCK_TESTS_SEED") or random.getrandbits(32))
-    print(f"seed {seed}; again with SPILLCLOCK_TESTS_SEED={seed}")
+    tell(f"seed {seed}; again with SPILLCLOCK_TESTS_SEED={seed}")
     chance = random.Random(seed)
     stream = Stream(spillclock, spillclock.token(), seed)
     stream.begin()
@@ -134,13 +138,16 @@ def test_fifty_kills_under_a_stream_of_reports_lose_nothing_and_send_nothing_twi
         for number in range(KILLS):
             if number % COLD_EVERY == 0:
                 spillclock.serve()
-                time.sleep(chance.uniform(0, 0.5))
+                live_until_a_random_moment(spillclock, stream, chance)
                 spillclock.kill()
             else:
                 stable.start()
-                if chance.random() < 0.8:  # else it is killed while it starts, perhaps
+                if chance.random() < 0.2:  # killed while it starts, perhaps
+                    time.sleep(chance.uniform(0, 0.4))
+                else:
                     stable.wait_until_ready()
-                stable.kill_after(chance.uniform(0, 0.5))
+                    live_until_a_random_moment(spillclock, stream, chance)
+                stable.kill()
             assert stream.faults == []
         killing_seconds = time.monotonic() - began
         stable.start()
@@ -152,15 +159,29 @@ def test_fifty_kills_under_a_stream_of_reports_lose_nothing_and_send_nothing_twi
     rest_seconds = time.monotonic() - began - killing_seconds
 
     assert stream.faults == []
+    assert len(stream.reports) >= KILLS, "hardly a stream"
     told = check_reports(spillclock, stream.reports) | check_messages(spillclock) | check_due_alerts(spillclock, stream.reports)
-    print(f"{KILLS} kills in {killing_seconds:.0f} s, then at rest after {rest_seconds:.0f} s; {told}")
+    tell(f"{KILLS} kills in {killing_seconds:.0f} s, then at rest after {rest_seconds:.0f} s; {told}")
+
+
+def live_until_a_random_moment(spillclock: Spillclock, stream: Stream, chance: random.Random) -> None:
+    """Wait until some more reports were answered, or some more messages sent, and then a moment longer; three seconds at most.
+
+    Counted in what was done, not in time: so a slow machine does not end each life before it has done anything.
+    """
+    counted, most = chance.choice([(stream.answered, 6), (spillclock.lines_sent, 24)])
+    enough = counted() + chance.randint(1, most)
+    deadline = time.monotonic() + 3
+    while counted() < enough and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(chance.uniform(0, 0.1))
 
 
 def check_reports(spillclock: Spillclock, reports: list[Report]) -> dict[str, int]:
     """Every report answered with 201 is stored once, under the reference that was answered; no other is stored."""
     stored = {row["description"]: row["reference"] for row in spillclock.rows("select description, reference from spill")}
     assert stored == {report.key: report.reference for report in reports}
-    assert spillclock.rows("select count(*) from spill")[0][0] == len(reports) > KILLS
+    assert spillclock.rows("select count(*) from spill")[0][0] == len(reports)
     received = spillclock.rows("select spill_id, count(*) from event where kind = 'report:received' group by spill_id")
     assert [row[1] for row in received] == [1] * len(reports)
     assert [row[0] for row in spillclock.rows("pragma integrity_check")] == ["ok"]
@@ -193,16 +214,20 @@ def check_messages(spillclock: Spillclock) -> dict[str, int]:
 
 
 def check_due_alerts(spillclock: Spillclock, reports: list[Report]) -> dict[str, int]:
-    """Each duty that fell due was told to everybody whom its ladder names at due, once and not before."""
-    lines = list(whole_lines(spillclock.home / "outbox.jsonl"))
+    """Each duty that fell due was told to everybody whom its ladder names at due, once, and not before."""
+    query = (
+        "select m.id, m.climb, m.channel, m.address from message m join obligation o on o.id = m.obligation_id"
+        " join spill s on s.id = m.spill_id where s.reference = ? and o.duty = ?"
+    )
+    sent_at = {line["key"]: moment(line["at"]) for line in whole_lines(spillclock.home / "outbox.jsonl")}
     fell_due = [report for report in reports if report.due]
     for report in fell_due:
         assert report.due is not None
         duty, due_at = report.due
-        mine = [line for line in lines if (line["spill"], line["duty"], line["step"]) == (report.reference, duty, "due")]
-        assert {(line["channel"], line["to"]) for line in mine} == DUE_TOLD, (report.reference, mine)
-        assert len({line["key"] for line in mine}) == len(DUE_TOLD)
-        assert min(moment(line["at"]) for line in mine) >= due_at
+        # After downtime one message stands for several rungs; its climb names them all.
+        mine = [row for row in spillclock.rows(query, report.reference, duty) if "due" in row["climb"].split(":")[2].split(",")]
+        assert sorted((row["channel"], row["address"]) for row in mine) == DUE_TOLD, report
+        assert min(sent_at[row["id"]] for row in mine) >= due_at
     return {"duties that fell due": len(fell_due)}
 
 

@@ -23,14 +23,19 @@ def serve(order: dict[str, Any]) -> int:
     return cli.main(["serve"])
 
 
+def say(number: int) -> None:
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()
         if child == 0:
             os._exit(serve(order))
-        print(child, flush=True)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        say(child)
+        say(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 if __name__ == "__main__":

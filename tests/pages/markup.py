@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import httpx
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+_INLINE = {"a", "b", "em", "span", "strong", "time"}
 Pairs = list[tuple[str, str]]
 
 
@@ -34,7 +36,8 @@ class Element:
         return " ".join(self._raw().split())
 
     def _raw(self) -> str:
-        return "".join(part if isinstance(part, str) else f" {part._raw()} " for part in self.inside if not self._is_code(part))
+        parts = [part if isinstance(part, str) else part._raw() for part in self.inside if not self._is_code(part)]
+        return "".join(parts) if self.name in _INLINE else f" {''.join(parts)} "
 
     def _is_code(self, part: Element | str) -> bool:
         return isinstance(part, Element) and part.name in ("script", "style", "head")
@@ -163,11 +166,7 @@ def broken_rules(page: Page) -> list[str]:
         if element.name in ("button", "a", "summary", "h1", "h2", "h3") and not element.text:
             found.append(f"an empty <{element.name}>")
     levels = [int(element.name[1]) for element in page.root.all("h1", "h2", "h3", "h4")]
-    found += [
-        f"a heading of level {after} follows one of level {before}"
-        for before, after in zip(levels, levels[1:], strict=False)
-        if after > before + 1
-    ]
+    found += [f"a heading of level {after} follows one of level {before}" for before, after in pairwise(levels) if after > before + 1]
     if levels.count(1) != 1:
         found.append(f"{levels.count(1)} headings of level 1")
     [html] = page.root.all("html")

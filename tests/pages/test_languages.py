@@ -73,7 +73,10 @@ def test_every_translation_names_the_same_values() -> None:
 
 @pytest.mark.parametrize(
     ("number", "english", "spanish"),
-    [(0, "0 hours", "0 horas"), (1, "1 hour", "1 hora"), (2, "2 hours", "2 horas"), (1500, "1,500 hours", "1,500 horas"), (1_000_000, "1,000,000 hours", "1,000,000 de horas")],
+    [
+        (0, "0 hours", "0 horas"), (1, "1 hour", "1 hora"), (2, "2 hours", "2 horas"), (1500, "1,500 hours", "1,500 horas"),
+        (1_000_000, "1,000,000 hours", "1,000,000 de horas"),
+    ],
 )  # fmt: skip
 def test_numbers_of_things_are_right_in_both_languages(number: int, english: str, spanish: str) -> None:
     assert ENGLISH.count("%(number)s hour", "%(number)s hours", number) == english

@@ -13,8 +13,9 @@ from tests.pages.conftest import Site
 from tests.pages.markup import Page
 
 FILLED: dict[str, Any] = {
-    "description": "Gray water comes out of a manhole.", "material": "sewage", "address": "13220 Central Ave", "lat": "34.01", "lon": "-117.69",
-    "seen": "hour", "amount": "1,500", "unit": "gal", "reached": ["storm_drain", "street"], "name": "Ana Ruiz", "email": "ana@example.com",
+    "description": "Gray water comes out of a manhole.", "material": "sewage", "address": "13220 Central Ave", "lat": "34.01",
+    "lon": "-117.69", "seen": "hour", "amount": "1,500", "unit": "gal", "reached": ["storm_drain", "street"],
+    "name": "Ana Ruiz", "email": "ana@example.com",
     "phone": "909 555 0155", "privacy": "confidential",
 }  # fmt: skip
 

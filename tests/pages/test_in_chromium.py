@@ -1,0 +1,326 @@
+"""The journeys in a real Chromium, against the real application on a port: at 360 and 1,280 pixels, with and without JavaScript.
+
+With SPILLCLOCK_TESTS_SHOTS=folder each journey leaves pictures of its pages there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.async_api import BrowserContext, Locator, Page, async_playwright, expect
+from sqlalchemy import select
+
+from service.app import build_app
+from service.events import ActRecorded
+from service.parties import link_token
+from service.tables import Spill
+from service.transaction import reading
+from tests.houses import Household, a_household
+from tests.spills import IN_CHINO, NOWHERE_NEAR, a_report
+
+SHOTS = os.environ.get("SPILLCLOCK_TESTS_SHOTS")
+PHONE, DESK = 360, 1280
+WIDTHS = pytest.mark.parametrize("width", [PHONE, DESK])
+SCRIPTS = pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
+
+
+@dataclass
+class Served:
+    """A household whose pages are served on a port of this machine, and a Chromium to look at them."""
+
+    home: Household
+    url: str
+    chromium: str
+
+    @asynccontextmanager
+    async def browser(self, width: int = PHONE, *, scripts: bool = True, **options: Any) -> AsyncIterator[Page]:
+        """A page in a browser of its own. It fails the test at the end where a page had an error or asked for anything of another site."""
+        async with async_playwright() as playwright:
+            chromium = await playwright.chromium.launch(executable_path=self.chromium)
+            context: BrowserContext = await chromium.new_context(
+                viewport={"width": width, "height": 800}, java_script_enabled=scripts, base_url=self.url, **{"locale": "en-US", **options}
+            )
+            context.set_default_timeout(20_000)
+            page = await context.new_page()
+            trouble: list[str] = []
+            page.on("pageerror", lambda error: trouble.append(f"script error: {error}"))
+            page.on("console", lambda said: trouble.append(f"console: {said.text}") if said.type == "error" else None)
+            page.on("request", lambda request: trouble.append(f"asked for {request.url}") if not request.url.startswith(self.url) else None)
+            yield page
+            await chromium.close()
+            assert trouble == []
+
+    async def spills(self) -> list[Spill]:
+        """Every stored spill."""
+        async with reading(self.home.house) as tx:
+            return list((await tx.session.execute(select(Spill))).scalars())
+
+    async def link(self, purpose: str, reference: str) -> str:
+        """The path of a private page."""
+        return f"/{purpose}/{link_token(self.home.house, purpose, await self.home.spill(reference))}"
+
+
+@pytest.fixture
+async def served(tmp_path: Path, chromium: str) -> AsyncIterator[Served]:
+    """Chino with its example people, served."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        async with a_household(tmp_path, base_url=url) as home:
+            app = build_app(home.house)
+            app.state.channels = home.channels
+            server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            while not server.started:
+                await asyncio.sleep(0.01)
+            yield Served(home, url, chromium)
+            server.should_exit = True
+            await serving
+
+
+async def looks_right(page: Page, name: str) -> None:
+    """Nothing is wider than the screen, and every button and box is big enough for a thumb. Takes a picture where asked for."""
+    width = (page.viewport_size or {"width": 0})["width"]
+    for element in await page.locator("main, main *, header *").all():
+        box = await element.bounding_box() if await element.is_visible() else None
+        if box is not None and box["x"] + box["width"] > width + 1:
+            raise AssertionError(
+                f"{name}: {await element.evaluate('e => e.outerHTML.slice(0, 120)')} reaches {box['x'] + box['width']:.0f} px"
+            )
+    for button in await page.locator("button, a.button, summary.button, main input:not([type=hidden]), main select").all():
+        box = await button.bounding_box() if await button.is_visible() else None
+        if box is not None and await button.get_attribute("type") not in ("radio", "checkbox"):
+            assert box["height"] >= 44, f"{name}: {await button.evaluate('e => e.outerHTML.slice(0, 120)')} is {box['height']:.0f} px high"
+    if SHOTS:
+        await page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)
+
+
+def card(page: Page, title: str) -> Locator:
+    """The card of a clock."""
+    return page.locator("li.card").filter(has=page.get_by_role("heading", name=title))
+
+
+@WIDTHS
+@SCRIPTS
+async def test_a_neighbour_reports_a_spill(served: Served, width: int, scripts: bool) -> None:
+    place = {"latitude": IN_CHINO["lat"], "longitude": IN_CHINO["lon"]}
+    async with served.browser(width, scripts=scripts, geolocation=place, permissions=["geolocation"]) as page:
+        await page.goto("/")
+        await looks_right(page, "home")
+        await page.get_by_role("main").get_by_role("link", name="Report a spill").click()
+        await looks_right(page, "report")
+        await page.get_by_label("Describe what you see").fill("Gray water comes out of a manhole")
+        await page.get_by_label("It looks most like").select_option(label="Sewage or toilet water")
+        if scripts:
+            await page.get_by_role("button", name="Use where I am now").click()
+            await expect(page.get_by_text("Position added.")).to_be_visible()
+        else:
+            await expect(page.get_by_role("button", name="Use where I am now")).to_be_hidden()
+            await page.get_by_label("Address, crossing or landmark").fill("13220 Central Ave")
+        await page.get_by_label("Just now").check()
+        await page.get_by_label("Amount").fill("1,500")
+        await page.get_by_label("A storm drain").check()
+        await page.get_by_label("Anonymous").check()
+        await expect(page.get_by_label("Name (optional)")).to_be_hidden()
+        await looks_right(page, "report-filled")
+        await page.get_by_role("button", name="Send report").click()
+        await expect(page.get_by_role("heading", name="Thank you. Your report is kept.")).to_be_visible()
+        await looks_right(page, "status")
+    [spill] = await served.spills()
+    assert spill.facts["volume"] == {"quantity": 1500.0, "unit": "gal"}
+    assert spill.city == ("chino" if scripts else None)
+
+
+@SCRIPTS
+async def test_the_date_appears_only_for_another_time(served: Served, scripts: bool) -> None:
+    async with served.browser(scripts=scripts) as page:
+        await page.goto("/report")
+        await expect(page.get_by_label("Date and time")).to_be_hidden()
+        await page.get_by_label("At another time").check()
+        await page.get_by_label("Date and time").fill("2026-12-01T09:30")
+        await page.get_by_role("button", name="Send report").click()
+        await expect(page.get_by_role("heading", name="Thank you. Your report is kept.")).to_be_visible()
+    [spill] = await served.spills()
+    assert spill.facts["discharged_at"] == "2026-12-01T17:30:00Z"
+
+
+async def test_an_impatient_double_tap_sends_one_report(served: Served) -> None:
+    async with served.browser() as page:
+        await page.goto("/report")
+        await page.get_by_label("Describe what you see").fill("Oil")
+        await page.get_by_role("button", name="Send report").dblclick()
+        await expect(page.get_by_role("heading", name="Thank you. Your report is kept.")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_role("heading", name="Thank you. Your report is kept.")).to_be_visible()
+    assert len(await served.spills()) == 1
+
+
+@WIDTHS
+async def test_an_empty_form_comes_back_and_says_what_to_do(served: Served, width: int) -> None:
+    async with served.browser(width, locale="es-US") as page:
+        page.remove_listener  # noqa: B018 - the answer 422 is what is wanted here
+        await page.goto("/report")
+        response = await (await page.context.new_page()).goto("/report")
+        assert response is not None
+        assert response.ok
+        await page.get_by_role("button", name="Enviar reporte").click(no_wait_after=True)
+        await expect(page.get_by_role("alert")).to_contain_text("El formulario todavía está vacío")
+        await looks_right(page, "report-empty-es")
+
+
+@WIDTHS
+@SCRIPTS
+async def test_a_duty_officer_signs_in_at_night_and_logs_a_call(served: Served, width: int, scripts: bool) -> None:
+    await served.home.token("officer", "chino", "duty@chino.example")
+    reference = await served.home.report(a_report())
+    await served.home.report(a_report(location=NOWHERE_NEAR), staff=False)
+    async with served.browser(width, scripts=scripts) as page:
+        await page.goto(f"/staff/spills/{reference}")
+        await looks_right(page, "sign-in")
+        await page.get_by_label("Your e-mail address").fill("duty@chino.example")
+        await page.get_by_role("button", name="Send me a link").click()
+        await expect(page.get_by_text("a link is on its way")).to_be_visible()
+        [link] = [re.findall(r"http\S+", line["text"])[0] for line in served.home.outbox() if line["spill"] is None]
+        await page.goto(link)
+        await looks_right(page, "enter")
+        await page.get_by_role("button", name="Sign in").click()
+        await expect(page.get_by_role("heading", name=reference)).to_be_visible()
+        await looks_right(page, "spill")
+        await page.get_by_role("navigation", name="Main").get_by_role("link", name="Board").click()
+        await looks_right(page, "board")
+        await page.get_by_role("link", name=reference).click()
+        duty = card(page, "Tell the regional water board within two hours")
+        await expect(duty).to_contain_text("2 hours left" if not scripts else re.compile(r"2 hours left|1 hour 59 minutes left"))
+        await duty.get_by_text("Log this call").click()
+        await duty.get_by_role("button", name="Log it, just now").click()
+        await expect(page.get_by_role("status").filter(has_text="Recorded.")).to_be_visible()
+        await expect(card(page, "Tell the regional water board within two hours")).to_contain_text("Done on time")
+        await looks_right(page, "spill-call-logged")
+    [act] = await served.home.events(reference, ActRecorded)
+    assert act.act["recipient"] == "rwqcb-santa-ana"
+
+
+@WIDTHS
+@SCRIPTS
+async def test_a_discharger_calls_and_files_a_report(served: Served, width: int, scripts: bool) -> None:
+    reference = await served.home.report(a_report())
+    await served.home.name_discharger(reference, "Golden Wok LLC", "owner@goldenwok.example")
+    async with served.browser(width, scripts=scripts) as page:
+        await page.goto(await served.link("respond", reference))
+        await looks_right(page, "respond")
+        call = card(page, "Call Cal OES about the sewage now")
+        await call.get_by_text("I made this call").click()
+        await call.get_by_label("Whom did you speak to?").fill("Warning Center")
+        await call.get_by_label("Control or case number").fill("26-1234")
+        await looks_right(page, "respond-call")
+        await call.get_by_role("button", name="Record it").click()
+        await expect(card(page, "Call Cal OES about the sewage now")).to_contain_text("Done on time")
+        await card(page, "the written spill report within five days").get_by_role("link", name="Write the report").click()
+        await looks_right(page, "respond-report")
+        await page.get_by_label("cause of the discharge").fill("Roots in the lateral")
+        await page.get_by_role("button", name="Save draft").click()
+        await expect(page.get_by_text("The draft is kept.")).to_be_visible()
+        await page.get_by_label("Your name and title").fill("Dana Cruz, owner")
+        await page.get_by_role("button", name="File the report").click()
+        await expect(page.get_by_text("because this is missing")).to_be_visible()
+        await looks_right(page, "respond-report-missing")
+        for item in ("type of the material or waste", "volume of the material", "all corrective actions", "measures that will prevent"):
+            await page.get_by_label(item).fill("As told by telephone.")
+        await page.get_by_role("button", name="File the report").click()
+        await expect(page.get_by_role("heading", name=re.compile("Filed .*, on time"))).to_be_visible()
+        await looks_right(page, "respond-report-filed")
+    assert (await served.home.clock_of(reference, "chino/rwqcb-written-5-days")).state == "met"
+
+
+@WIDTHS
+async def test_an_officer_sets_a_city_and_amends_an_amount(served: Served, width: int) -> None:
+    reference = await served.home.report(a_report(location={"address": "by the school"}, volume={"quantity": 900, "unit": "gal"}))
+    token = await served.home.token("manager", None)
+    async with served.browser(width) as page:
+        await page.goto("/staff/sign-in")
+        await page.get_by_text("I have a token").click()
+        await page.get_by_label("Token").fill(token)
+        await page.get_by_role("button", name="Sign in", exact=True).click()
+        await page.get_by_role("link", name=reference).first.click()
+        await looks_right(page, "spill-without-city")
+        await page.locator("#assign-city").select_option(label="City of Chino, California")
+        await page.get_by_role("button", name="Set the city and start the clocks").click()
+        await expect(page.get_by_text("The facts are amended")).to_be_visible()
+        await expect(card(page, "Tell the regional water board within two hours")).to_have_count(0)
+        await page.get_by_role("link", name="Amend facts").click()
+        await looks_right(page, "amend")
+        await page.get_by_label("How much, or at least").fill("1,200")
+        await page.get_by_label("Reason").fill("Crew measured the pool")
+        await page.get_by_role("button", name="Amend the facts").click()
+        await expect(card(page, "Tell the regional water board within two hours")).to_be_visible()
+        await page.locator("#type").select_option(label="Order served")
+        await page.get_by_role("button", name="Go on").click()
+        await looks_right(page, "event")
+        await page.get_by_label("Order").select_option(label="Stop work order")
+        await page.get_by_role("button", name="Record it").click()
+        await expect(card(page, "Stop work now")).to_be_visible()
+
+
+async def test_a_clock_counts_down_by_the_servers_time(served: Served) -> None:
+    reference = await served.home.report(a_report())
+    async with served.browser() as page:
+        await page.goto(await served.link("respond", reference))
+        duty = card(page, "Tell the regional water board within two hours")
+        await expect(duty).to_contain_text("1 hour 59 minutes left")
+        served.home.clock.jump(hours=3)
+        await page.reload()
+        await expect(card(page, "Tell the regional water board within two hours").locator(".standing")).to_have_text(
+            "Overdue by 1 hour 2 seconds"
+        )
+
+
+async def test_the_keyboard_alone_sends_a_report(served: Served) -> None:
+    async with served.browser(DESK) as page:
+        await page.goto("/report")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="Skip to the main part")).to_be_focused()
+        await page.keyboard.press("Enter")
+        for _ in range(3):
+            await page.keyboard.press("Tab")
+            if await page.evaluate("document.activeElement.id") == "description":
+                break
+        await page.keyboard.type("Paint in the creek")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("Paint")
+        for _ in range(40):
+            await page.keyboard.press("Tab")
+            if await page.evaluate("document.activeElement.textContent.trim()") == "Send report":
+                break
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Thank you. Your report is kept.")).to_be_visible()
+    [spill] = await served.spills()
+    assert (spill.description, spill.facts["material"]) == ("Paint in the creek", "paint")
+
+
+async def test_a_spanish_page_on_a_phone_fits_and_reads_well(served: Served) -> None:
+    reference = await served.home.report(a_report())
+    async with served.browser(locale="es-MX", color_scheme="dark") as page:
+        for name, address in (("home-es", "/"), ("report-es", "/report"), ("respond-es", await served.link("respond", reference))):
+            await page.goto(address)
+            await expect(page.locator("html")).to_have_attribute("lang", "es")
+            await looks_right(page, name)
+        await page.get_by_role("link", name="English").click()
+        await expect(page.locator("html")).to_have_attribute("lang", "en")
+
+
+async def test_a_first_page_is_light(served: Served) -> None:
+    async with served.browser() as page:
+        sizes: list[int] = []
+        page.on("response", lambda response: sizes.append(int(response.headers.get("content-length", 0))))
+        await page.goto("/report")
+        await page.wait_for_load_state("networkidle")
+        assert 10_000 < sum(sizes) < 100_000

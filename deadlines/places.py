@@ -33,6 +33,12 @@ class Places:
 
     def __init__(self, polygons: Mapping[str, Sequence[Sequence[Ring]]]) -> None:
         self._polygons = polygons
+        rings = [ring for parts in polygons.values() for part in parts for ring in part]
+        self._boxes = [(min(xs), max(xs), min(ys), max(ys)) for xs, ys in (tuple(zip(*ring, strict=True)) for ring in rings)]
+
+    def may_hold(self, lat: float, lon: float) -> bool:
+        """Whether a point lies in the box around some boundary: False, at little cost, for one that is surely in no city."""
+        return any(west <= lon <= east and south <= lat <= north for west, east, south, north in self._boxes)
 
     def locate(self, lat: float, lon: float) -> Place:
         """The city around a point in degrees. Two cities that both hold it (a sliver of overlap): the one it lies deeper in."""

@@ -17,6 +17,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import col
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import api, pages
 from service.errors import NotSignedIn, SpillclockError
@@ -38,10 +39,11 @@ def build_app(house: House) -> FastAPI:
         yield
 
     app = FastAPI(
-        title="Spillclock", version="0.1.0", lifespan=lifespan, max_body_size=MAX_BODY_BYTES,
+        title="Spillclock", version="0.1.0", lifespan=lifespan,
         description="Spill reports in, legal clocks out, and a person told in time.",
     )  # fmt: skip
     app.state.house = house
+    app.add_middleware(_BodyLimit)  # inside the guard: what it raises is an answer like any other
     app.middleware("http")(_guard)
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
@@ -53,6 +55,33 @@ def build_app(house: House) -> FastAPI:
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     return app
+
+
+class _TooLarge(SpillclockError):
+    """The body of a request is over the limit."""
+
+    status = 413
+    title = "Too large"
+
+
+class _BodyLimit:
+    """Stops reading a body that is over the limit. Starlette's own limiter answers in plain text, whatever the caller can read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MAX_BODY_BYTES:
+                raise _TooLarge(f"the body is over {MAX_BODY_BYTES:,} bytes; right would be: a shorter report")
+            return message
+
+        await self.app(scope, counted, send)
 
 
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:

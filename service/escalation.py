@@ -200,10 +200,12 @@ async def _alarm(tx: Transaction, spill: Spill, obligation: Obligation, steps: l
 
 async def _people(tx: Transaction, spill: Spill, step: _Step) -> list[tuple[Person, str]]:
     """Each address once, however many roles and rungs lead to it."""
+    roles = dict.fromkeys(role for rung in step.rungs for role in rung.tell)
+    filled = {role: await people_of(tx, spill, role) for role in roles}
     found: dict[tuple[str, str], tuple[Person, str]] = {}
     for rung in step.rungs:
         for role in rung.tell:
-            for person in await people_of(tx, spill, role):
+            for person in filled[role]:
                 for channel in rung.by:
                     if channel in person.addresses:
                         found.setdefault((channel, person.addresses[channel].lower()), (person, channel))

@@ -308,9 +308,8 @@ def _read_point(tx: Transaction, lat: float, lon: float, reading: _Reading) -> b
     place = tx.house.places.locate(lat, lon) if _is_on_earth(lat, lon) else None
     if place is None or place.city is None:
         for slip, turned_lat, turned_lon in _turned(lat, lon):
-            turned = tx.house.places.locate(turned_lat, turned_lon) if _is_on_earth(turned_lat, turned_lon) else None
-            if turned is not None and turned.city is not None:
-                lat, lon, place = turned_lat, turned_lon, turned
+            if tx.house.places.may_hold(turned_lat, turned_lon) and tx.house.places.locate(turned_lat, turned_lon).city is not None:
+                lat, lon, place = turned_lat, turned_lon, tx.house.places.locate(turned_lat, turned_lon)
                 reading.flags.append(f"location: {slip}; read as {lat}, {lon}")
                 break
     if place is None:

@@ -22,5 +22,5 @@ def keep_log(form: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLine() if form == "json" else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for noisy in ("apscheduler", "httpx", "alembic.runtime.migration", "aiosqlite"):
+    for noisy in ("apscheduler", "httpx", "alembic", "aiosqlite"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

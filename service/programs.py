@@ -28,7 +28,7 @@ from service.worker import Worker, working
 log = logging.getLogger(__name__)
 
 FIRST_ADMINISTRATOR = "administrator@spillclock.example"
-_STOP_SECONDS = 5
+_STOP_SECONDS = 2  # for requests under way; the worker's last sends get three more, and whoever stops us may wait no longer than ten
 
 
 class AlreadyRunning(SpillclockError):

@@ -13,6 +13,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.errors import BadInput
 
+_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+
 
 class Settings(BaseSettings):
     """Everything an operator can set. With no mail or SMS provider, messages go to outbox.jsonl in the data folder."""
@@ -49,6 +51,14 @@ class Settings(BaseSettings):
             raise ValueError(f"{value!r} is not a web address, as in https://spills.example.gov")
         return value.rstrip("/")
 
+    @field_validator("database_url")
+    @classmethod
+    def _database_is_one_of_two(cls, value: str) -> str:
+        # The value holds a password: it is not repeated.
+        if value and value.partition("://")[0] not in _DRIVERS:
+            raise ValueError("it names no database used here; right would be: postgresql://user:password@host/name, or nothing for SQLite")
+        return value
+
     @property
     def public_url(self) -> str:
         """Where people reach the pages, without a slash at the end."""
@@ -66,8 +76,7 @@ class Settings(BaseSettings):
         if not self.database_url:
             return f"sqlite+aiosqlite:///{self.home_dir / 'spillclock.db'}"
         scheme, _, rest = self.database_url.partition("://")
-        drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-        return f"{drivers.get(scheme, scheme)}://{rest}"
+        return f"{_DRIVERS[scheme]}://{rest}"
 
     @property
     def is_embedded(self) -> bool:
@@ -103,7 +112,9 @@ def read_settings(**overrides: object) -> Settings:
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        faults = [f"SPILLCLOCK_{'_'.join(map(str, part['loc'])).upper()}: {part['msg']}" for part in error.errors()]
+        faults = [
+            f"SPILLCLOCK_{'_'.join(map(str, part['loc'])).upper()}: {part['msg'].removeprefix('Value error, ')}" for part in error.errors()
+        ]
         raise BadInput("the settings have faults", faults) from None
     try:
         settings.home_dir.mkdir(parents=True, exist_ok=True)

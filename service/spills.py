@@ -41,7 +41,7 @@ async def open_spill(tx: Transaction, **fields: Any) -> Spill:
 
 def checked_facts(rulebook: Rulebook, given: Mapping[str, Any]) -> Facts:
     """The facts as the law engine reads them. Raises FactFaults. Without a city they are checked as if for the first one."""
-    city = given.get("jurisdiction") or rulebook.cities[0]
+    city = rulebook.cities[0] if given.get("jurisdiction") is None else given["jurisdiction"]
     return read_facts({**given, "jurisdiction": city}, rulebook.zones, frozenset(rulebook.recipients))
 
 

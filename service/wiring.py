@@ -95,9 +95,13 @@ def _email(settings: Settings) -> Channel:
     if not settings.mail_from:
         raise BadInput("mail has no sender", ["SPILLCLOCK_MAIL_FROM: missing; right would be: spills@example.gov"])
     try:
-        return EmailChannel(parse_smtp_url(url), settings.mail_from, _SMTP_CONNECTIONS, _SMTP_TIMEOUT_SECONDS)
+        server = parse_smtp_url(url)
     except ValueError as error:
         raise BadInput("the mail server cannot be used", [f"SPILLCLOCK_SMTP_URL: {error}"]) from None
+    try:
+        return EmailChannel(server, settings.mail_from, _SMTP_CONNECTIONS, _SMTP_TIMEOUT_SECONDS)
+    except ValueError as error:
+        raise BadInput("the sender of mail cannot be used", [f"SPILLCLOCK_MAIL_FROM: {error}"]) from None
 
 
 def _sms(settings: Settings, http: httpx.AsyncClient) -> Channel:
@@ -113,7 +117,11 @@ def _sms(settings: Settings, http: httpx.AsyncClient) -> Channel:
         raise BadInput(
             "SMS is set only in part", [f"{name}: missing; right would be: all three Twilio settings, or none" for name in missing]
         )
-    return SmsChannel(TwilioAccount(settings.twilio_account_sid, token, settings.twilio_from, settings.twilio_api_base), http)
+    try:
+        account = TwilioAccount(settings.twilio_account_sid, token, settings.twilio_from, settings.twilio_api_base)
+    except ValueError as error:
+        raise BadInput("Twilio cannot be used", [f"SPILLCLOCK_TWILIO_API_BASE: {error}"]) from None
+    return SmsChannel(account, http)
 
 
 def stands_in(settings: Settings) -> list[str]:

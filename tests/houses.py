@@ -15,12 +15,15 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
+from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlmodel import col
 
 from deadlines import Places, Rulebook
@@ -73,8 +76,19 @@ def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Pla
     """A house over the database in `folder`, as wiring.build_house makes it, but with the law and the places read once a process."""
     chosen = Settings(home_dir=folder, **{"secret_key": "made-up", "base_url": "https://spills.example.gov", **settings})
     return House(
-        chosen, law or shipped_law(), places or shipped_places(), open_engine(chosen), clock, chosen.signing_key(), REACTIONS,
+        chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
     )  # fmt: skip
+
+
+def an_engine(settings: Settings) -> AsyncEngine:
+    """The engine of the service. It does not wait for the disk: that a power cut loses nothing, tests/e2e shows with real processes."""
+    engine = open_engine(settings)
+
+    @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
+    def _hurry(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA synchronous=OFF").close()
+
+    return engine
 
 
 _migrated: dict[str, bytes] = {}
@@ -101,6 +115,11 @@ class Household:
     channels: dict[str, Channel]
     worker: Worker
     clients: list[httpx.AsyncClient] = field(default_factory=list)
+
+    @cached_property
+    def app(self) -> FastAPI:
+        """The web application over this house."""
+        return build_app(self.house)
 
     # -- time and work
 
@@ -171,7 +190,7 @@ class Household:
     def client(self, token: str | None = None) -> httpx.AsyncClient:
         """A caller of the web application, with a bearer token or without. An error inside the application is raised in the test."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        transport = httpx.ASGITransport(app=build_app(self.house))
+        transport = httpx.ASGITransport(app=self.app)
         self.clients.append(httpx.AsyncClient(transport=transport, base_url="https://spills.example.gov", headers=headers))
         return self.clients[-1]
 

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from deadlines.limits import IMMEDIATELY
 from service.obligations import board
 from service.pages.entrance import StaffRoute, signed_in
-from service.pages.rendering import city_name, house_of, staff_page, zone_of
+from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
 from service.pages.speech import ENGLISH
 from service.pages.status import amount
 from service.pages.words import MATERIALS
@@ -61,10 +61,8 @@ def line(house: House, row: dict[str, Any], now: datetime) -> dict[str, Any]:
     spill: Spill = row["spill"]
     zone = zone_of(house, spill.city)
     next_due: datetime | None = row["next_due"]
-    title, at_once = "", False
-    if row["next_duty"]:
-        _, rule = house.rulebook.rule(row["next_duty"])
-        title, at_once = rule.title, rule.limit.shape == "immediately"
+    rule = rule_of(house, row["next_duty"]) if row["next_duty"] else None
+    title, at_once = (rule.title, rule.limit.shape == "immediately") if rule else (row["next_duty"] or "", False)
     material = MATERIALS.get(spill.facts.get("material", ""), "Unknown material")
     return {
         "reference": spill.reference, "spill": spill, "zone": zone, "title": title, "next_due": next_due, "open": row["open"],

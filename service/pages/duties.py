@@ -16,7 +16,7 @@ from service.followups import items_of, versions, wants_report
 from service.obligations import clock_json, of_spill
 from service.pages import words
 from service.pages.fields import Fields
-from service.pages.rendering import zone_of
+from service.pages.rendering import rule_of, zone_of
 from service.pages.speech import Speech, is_immediate, moment_of
 from service.spills import record_act
 from service.tables import FollowUp, Obligation, Spill
@@ -31,7 +31,7 @@ class Duty:
 
     row: Obligation
     clock: Mapping[str, Any]
-    rule: Rule
+    rule: Rule | None  # None: the packs of today no longer hold it; the clock goes on as it was decided
     recipient: Recipient | None
     zone: ZoneInfo
     now: datetime
@@ -42,6 +42,11 @@ class Duty:
     def id(self) -> int:
         """The number of the clock."""
         return self.row.id or 0
+
+    @property
+    def act(self) -> str:
+        """What kind of act the rule asks for."""
+        return self.rule.act if self.rule else ""
 
     @property
     def state(self) -> str:
@@ -76,14 +81,15 @@ class Duty:
     @cached_property
     def wants_report(self) -> bool:
         """Whether it is done by a written report with a list of what it must hold."""
-        return self.rule.act == "notice" and wants_report(self.row) and ("written" in self.rule.how or bool(self.rule.content))
+        return self.act == "notice" and wants_report(self.row) and ("written" in self.clock["methods"] or bool(self.clock["content"]))
 
     @cached_property
     def ways(self) -> list[str]:
         """The ways in which telling the recipient counts; empty where the duty is another act, or a report."""
-        if self.rule.act != "notice" or self.recipient is None or self.wants_report:
+        if self.act != "notice" or self.recipient is None or self.wants_report:
             return []
-        return list(METHODS) if "any" in self.rule.how else [way for way in METHODS if way in self.rule.how]
+        counting = self.clock["methods"]
+        return list(METHODS) if "any" in counting else [way for way in METHODS if way in counting]
 
     @property
     def is_call(self) -> bool:
@@ -93,7 +99,7 @@ class Duty:
     @property
     def button(self) -> str | None:
         """The words on the button of an act that is no notice."""
-        return words.ACTS[self.rule.act][1] if self.rule.act in words.ACTS else None
+        return words.ACTS[self.act][1] if self.act in words.ACTS else None
 
     @property
     def filed(self) -> list[FollowUp]:
@@ -139,12 +145,11 @@ async def duties_of(tx: Transaction, spill: Spill, owed_by: str | None = None) -
 async def duty_of(tx: Transaction, spill: Spill, row: Obligation) -> Duty:
     """One clock of a spill as a card."""
     house: House = tx.house
-    _, rule = house.rulebook.rule(row.duty)
+    rule = rule_of(house, row.duty)
+    items = items_of(tx, row) if rule else {}
     recipients = house.rulebook.law_of(spill.city).recipients if spill.city else house.rulebook.recipients
     recipient = recipients.get(row.clock["recipient"] or "")
-    return Duty(
-        row, clock_json(row, tx.now), rule, recipient, zone_of(house, spill.city), tx.now, items_of(tx, row), await versions(tx, row)
-    )
+    return Duty(row, clock_json(row, tx.now), rule, recipient, zone_of(house, spill.city), tx.now, items, await versions(tx, row))
 
 
 @dataclass(frozen=True)
@@ -158,13 +163,13 @@ class Done:
 def done_by(spill: Spill, duty: Duty, fields: Fields, now: datetime) -> Done:
     """The act that ends this clock, from its form. Raises BadInput where the clock is ended by nothing a person can record."""
     act: dict[str, Any] = {"at": as_z(now) if fields.text("now") else fields.text("at") or as_z(now)}
-    if duty.rule.act == "notice":
+    if duty.act == "notice":
         if duty.recipient is None:
             raise BadInput("nobody is named to be told", ["recipient: this duty names nobody"])
         way = fields.text("way") or next(iter(duty.ways), "telephone")
         act |= {"type": "notice_given", "recipient": duty.recipient.id, "method": way}
-    elif duty.rule.act in words.ACTS:
-        act |= {"type": words.ACTS[duty.rule.act][0], **_named_by_start(spill, duty)}
+    elif duty.act in words.ACTS:
+        act |= {"type": words.ACTS[duty.act][0], **_named_by_start(spill, duty)}
     else:
         raise BadInput("nothing ends this duty but time", [f"{duty.row.duty}: it is kept, not done"])
     return Done(act, _note(fields))
@@ -175,9 +180,9 @@ def _named_by_start(spill: Spill, duty: Duty) -> dict[str, Any]:
     events = spill.facts.get("events", [])
     number = duty.clock["event"]
     start = events[number] if number is not None and number < len(events) else {}
-    if duty.rule.act == "order":
+    if duty.act == "order":
         return {"order": start["order"]} if start.get("order") in ORDERS else {}
-    if duty.rule.act in ("hearing", "hearing-notice"):
+    if duty.act in ("hearing", "hearing-notice") and duty.rule:
         hearings = [str(hearing) for hearing in (duty.rule.trigger.where.get("hearing", ()) if duty.rule.trigger else ())]
         hearing = start.get("hearing") or (hearings[0] if len(hearings) == 1 else None) or ("appeal" if "appeal" in duty.row.duty else None)
         return {"hearing": hearing} if hearing else {}

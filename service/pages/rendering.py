@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.background import BackgroundTask
 
+from deadlines import Rule
 from service.pages import words
 from service.pages.fields import Fields
 from service.pages.speech import COOKIE, LANGUAGES, Speech, chosen_language, local_input, speech, utc_mark, zone_name
@@ -39,6 +40,14 @@ def zone_of(house: House, city: str | None) -> ZoneInfo:
 def city_name(house: House, city: str) -> str:
     """The full name of a city: City of Chino, California."""
     return house.rulebook.law_of(city).city.title
+
+
+def rule_of(house: House, duty: str) -> Rule | None:
+    """The rule of a duty as the packs have it today, or None where they no longer hold it."""
+    try:
+        return house.rulebook.rule(duty)[1]
+    except (KeyError, StopIteration):
+        return None
 
 
 def where_of(spill: Spill) -> str:

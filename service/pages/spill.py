@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from service import obligations
 from service.access import ROLES, Staff
 from service.errors import BadInput, NotKnown
 from service.escalation import ladder_of
+from service.events import ObligationAcknowledged, SpillEvent
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.deliveries import deliveries_of, tally
 from service.pages.discharger import stamps_of
@@ -29,7 +31,7 @@ from service.pages.status import words_of_reporter
 from service.pages.story import story
 from service.parties import ROLE_NAMES, people_of, respond_url
 from service.spills import amend_facts, name_discharger, record_act
-from service.tables import Spill
+from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
@@ -48,16 +50,16 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         spill = await _visible(tx, staff, reference)
         history = await tx.history(spill)
         duties = await duties_of(tx, spill)
-        ladders = {duty.id: await _ladder(tx, spill, duty) for duty in duties}
+        ladders = await _ladders(tx, spill, duties)
         messages = await deliveries_of(tx, spill)
         discharger = await people_of(tx, spill, "discharger")
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
-        ladders=ladders, stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
+        ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
         messages=messages, facts=fact_lines(house, spill, history), questions=_questions(duties), days=story(house, spill, zone, history),
         tally=tally(messages), cities=_cities(house), discharger=discharger, respond_url=respond_url(house, spill),
-        event_types=list(EVENT_KEYS),        said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
+        event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
     )  # fmt: skip
 
 
@@ -83,17 +85,22 @@ def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:
     }
 
 
-async def _ladder(tx: Transaction, spill: Spill, duty: Duty) -> list[tuple[PlannedRung, str]]:
-    """The rungs still to come, each with whom it will tell and how."""
-    return [(rung, await _told_by(tx, spill, rung)) for rung in ladder_of(tx.house, duty.row, tx.now)]
+async def _ladders(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dict[int, list[tuple[PlannedRung, str]]]:
+    """The rungs still to come of each clock, each with whom it will tell and how."""
+    rungs = {duty.id: ladder_of(tx.house, duty.row, tx.now) for duty in duties}
+    roles = {role for ladder in rungs.values() for rung in ladder for role in rung.tell}
+    names = {role: ", ".join(person.name for person in await people_of(tx, spill, role)) for role in sorted(roles)}
+    return {clock: [(rung, _told_by(rung, names)) for rung in ladder] for clock, ladder in rungs.items()}
 
 
-async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
-    parts = []
-    for role in rung.tell:
-        names = ", ".join(person.name for person in await people_of(tx, spill, role)) or "nobody fills this role"
-        parts.append(f"{ROLE_NAMES.get(role, role)} ({names})")
+def _told_by(rung: PlannedRung, names: Mapping[str, str]) -> str:
+    parts = [f"{ROLE_NAMES.get(role, role)} ({names[role] or 'nobody fills this role'})" for role in rung.tell]
     return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
+
+
+def _seen(history: Sequence[tuple[EventRow, SpillEvent]]) -> dict[int, tuple[str, datetime]]:
+    """Who saw the alert about a clock last, and when."""
+    return {event.obligation: (event.person, row.recorded_at) for row, event in history if isinstance(event, ObligationAcknowledged)}
 
 
 def _questions(duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from service import events as e
 from service.pages import words
 from service.pages.amendments import told
+from service.pages.rendering import rule_of
 from service.pages.speech import ENGLISH, moment_of
 from service.tables import EventRow, Spill
 from service.transaction import House
@@ -48,10 +49,8 @@ class _Scene:
 
     def title(self, duty: str) -> str:
         """The title of a duty; its id where the packs no longer hold it."""
-        try:
-            return self.house.rulebook.rule(duty)[1].title
-        except (KeyError, StopIteration):
-            return duty
+        rule = rule_of(self.house, duty)
+        return rule.title if rule else duty
 
     def recipient(self, key: Any) -> str:
         """The name of somebody a duty is owed to."""

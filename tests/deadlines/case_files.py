@@ -21,15 +21,25 @@ NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 Answer = Mapping[str, Any]
 
 
-class _Words(yaml.CSafeLoader):
-    """YAML in which times and the word yes stay text, as they are in JSON."""
+class PlainYaml(yaml.CSafeLoader):
+    """YAML in which only true and false are truth values: `on` is a key of rules, `yes` an answer of cases."""
 
 
-_Words.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":bool"))]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
-_Words.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false"), list("tf"))
+class PlainText(PlainYaml):
+    """The same, with times as text, as they are in JSON."""
+
+
+def _forget(loader: type[yaml.CSafeLoader], ending: str) -> None:
+    loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(ending)]
+        for first, resolvers in loader.yaml_implicit_resolvers.items()
+    }
+
+
+_forget(PlainYaml, ":bool")
+PlainYaml.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false"), list("tf"))
+PlainText.yaml_implicit_resolvers = PlainYaml.yaml_implicit_resolvers
+_forget(PlainText, ":timestamp")
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ def all_cases() -> tuple[Case, ...]:
 
 
 def _cases_of(path: Path) -> Iterable[Case]:
-    for entry in yaml.load(path.read_text(encoding="utf-8"), _Words):  # noqa: S506 (a safe loader)
+    for entry in yaml.load(path.read_text(encoding="utf-8"), PlainText):  # noqa: S506 (a safe loader)
         unknown = set(entry) - {"name", "why", "now", "facts", "asked", "clocks"}
         assert not unknown, f"{path.name}: {entry['name']}: unknown keys {unknown}"
         now = datetime.fromisoformat(entry["now"]) if "now" in entry else NOW

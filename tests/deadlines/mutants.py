@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -17,8 +18,8 @@ from deadlines.conditions import All, AnyOf, Condition, Flag, Is, Not, Reached, 
 from deadlines.facts import CHOICES, EVENT_KEYS, KINDS, MATERIALS, PLACES_REACHED, PREMISES
 from deadlines.quantities import Volume
 from deadlines.rulebook import StandingRule
-from deadlines.rulepack import STARTS, read_pack
-from tests.deadlines.case_files import Case, all_cases, answers_of, read, rulebook
+from deadlines.rulepack import EVERY_CITY, STARTS, read_pack
+from tests.deadlines.case_files import Case, PlainYaml, all_cases, answers_of, read, rulebook
 
 Tree = Any  # a condition as a pack writes it
 Source = dict[str, Any]  # a rule as a pack writes it
@@ -39,7 +40,7 @@ class Mutant:
 def pack_source(pack_id: str) -> dict[str, Any]:
     """A pack file as plain values."""
     text = (files("deadlines") / "packs" / f"{pack_id}.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.load(text, yaml.CSafeLoader)  # noqa: S506 (a safe loader)
+    found: dict[str, Any] = yaml.load(text, PlainYaml)  # noqa: S506 (a safe loader)
     return found
 
 
@@ -65,18 +66,17 @@ def _spelled(tree: Tree, names: Mapping[str, Tree]) -> Tree:
 def mutants_of(duty: str) -> Iterator[Mutant]:
     """Every mutant of one rule."""
     rule = rule_source(duty)
-    for limit in _limits(rule["limit"]):
-        yield Mutant(f"limit: {limit}", {**rule, "limit": limit})
-    for starts in _starts(rule):
-        yield Mutant(f"starts: {starts}", {**rule, "starts": starts})
-    for kinds in _kinds(rule):
-        yield Mutant(f"kind: {kinds}", {**rule, "kind": kinds})
+    for key, others in (("limit", _limits), ("starts", _starts), ("kind", _kinds)):
+        yield from (Mutant(f"{key}: {value}", {**rule, key: value}) for value in others(rule))
     if "when" in rule:
         yield Mutant("when: dropped", _without(rule, "when"))
-        for tree in _trees(rule["when"]):
-            yield Mutant(f"when: {tree}", {**rule, "when": tree})
+        yield from (Mutant(f"when: {tree}", {**rule, "when": tree}) for tree in _trees(rule["when"]))
     for need in rule.get("needs", ()):
         yield Mutant(f"needs: {need} dropped", {**rule, "needs": [other for other in rule["needs"] if other != need]})
+    yield from _triggers(rule)
+
+
+def _triggers(rule: Source) -> Iterator[Mutant]:
     for key in ("where", "unless"):
         for said in _sayings(rule.get(key, {}), rule.get("on", "")):
             yield Mutant(f"{key}: {said}", {**rule, key: said} if said else _without(rule, key))
@@ -90,7 +90,8 @@ def _without(rule: Source, key: str) -> Source:
     return {name: value for name, value in rule.items() if name != key}
 
 
-def _limits(limit: str) -> Iterator[str]:
+def _limits(rule: Source) -> Iterator[str]:
+    limit = rule["limit"]
     fixed = {
         "immediately": ("14 minutes", "16 minutes", "before the act", "comply_by"),
         "comply_by": ("immediately", "1 calendar days", "comply_by, else immediately"),
@@ -194,7 +195,8 @@ def _about(tree: Source) -> Iterator[Source]:
 def book_of(pack_id: str, rule: Source) -> Rulebook:
     """A rulebook in which one rule stands alone over its cities. Raises PackError where the mutant is no rule."""
     pack = {**pack_source(pack_id), "ladders": {"any": _LADDER}, "rules": [rule]}
-    read_alone = read_pack("mutant", yaml.dump(pack, Dumper=yaml.CSafeDumper))
+    pack.pop("conditions", None)
+    read_alone = read_pack("mutant", yaml.dump(pack, Dumper=yaml.CSafeDumper, sort_keys=False))
     cities = {key: replace(city, rules=()) for key, city in rulebook().packs.items() if city.is_city}
     return Rulebook({**cities, pack_id: read_alone}, rulebook().calendars, rulebook().quantities)
 
@@ -238,10 +240,11 @@ def same_for_every_fact(one: Rule, other: Rule) -> bool:
     if replace(one, when=other.when) != other:
         return False
     asked = _facts_asked(one.when) | _facts_asked(other.when)
-    bounds = {gallons for gallons in chain(_volumes(one.when), _volumes(other.when))}
+    bounds = {*_volumes(one.when), *_volumes(other.when)}
+    words = {word for part in chain(_parts(one.when), _parts(other.when)) if isinstance(part, Is) for word in part.words}
     grid: dict[str, Sequence[object]] = {
-        "material": (None, "sewage", "petroleum", "other"), "premises": (None, *PREMISES), "volume": (None, *_around(bounds)),
-        "reached": (None, *_places()),
+        "material": (None, "other", *(word for word in MATERIALS if word in words)), "premises": (None, *PREMISES),
+        "volume": (None, *_around(bounds)), "reached": (None, *_places()),
     }  # fmt: skip
     names = sorted(asked)
     for values in product(*(grid.get(name, (None, True, False)) for name in names)):
@@ -261,8 +264,6 @@ def _places() -> Iterator[frozenset[str]]:
 
 
 def _around(bounds: set[Fraction]) -> list[Volume]:
-    from decimal import Decimal
-
     return [Volume(Decimal(0), Decimal(int(bound)) + Decimal(step), "gal") for bound in bounds for step in ("-0.5", "0", "0.5")]
 
 
@@ -290,4 +291,21 @@ def _volumes(tree: Condition) -> Iterator[Fraction]:
     return (part.gallons for part in _parts(tree) if isinstance(part, VolumeIs))
 
 
-__all__ = ["MATERIALS", "Mutant", "book_of", "mutants_of", "rule_source", "same_for_every_fact", "who_notices"]
+def covers_of(pack_id: str) -> Iterator[tuple[str, ...]]:
+    """Other sets of cities that a pack could be laid over by mistake."""
+    cities = [key for key, pack in rulebook().packs.items() if pack.is_city]
+    covers = rulebook().packs[pack_id].covers
+    over = cities if EVERY_CITY in covers else list(covers)
+    yield from (tuple(city for city in over if city != gone) for gone in over)
+    yield from ((*over, more) for more in cities if more not in over)
+
+
+def who_notices_cover(pack_id: str, covers: tuple[str, ...]) -> Case | None:
+    """The first case that differs when a pack lies over other cities than it should."""
+    packs = {key: replace(pack, rules=()) for key, pack in rulebook().packs.items() if pack.is_city}
+    book = Rulebook({**packs, pack_id: replace(rulebook().packs[pack_id], covers=covers)}, rulebook().calendars, rulebook().quantities)
+    for case, facts in _facts_of_cases():
+        mine = [answer for answer in case.answers if answer["duty"].startswith(f"{pack_id}/")]
+        if answers_of(facts, book, case.now) != mine:
+            return case
+    return None

@@ -16,11 +16,8 @@ from deadlines.facts import (
     FLAGS,
     KINDS,
     KINDS_WITHOUT_KNOWN_AT,
-    MATERIALS,
-    METHODS,
     MOMENTS,
     PLACES_REACHED,
-    PREMISES,
 )
 from deadlines.quantities import GALLONS, POUNDS
 
@@ -30,13 +27,16 @@ RECIPIENTS = (
     "cal-oes", "ciwqs", "national-response-center", "discharger",
 )  # fmt: skip
 SUBSTANCES: tuple[Mapping[str, Any], ...] = (
-    {"name": "chlorine"}, {"cas": "7664-93-9"}, {"name": "gasoline"}, {"name": "used motor oil"}, {"name": "bleach 12.5% NaOCl (industrial)"},
-    {"name": "nobody's secret sauce"}, {"name": "Benzene", "cas": "71-43-2"}, {"name": "sulfuric acid", "density_lb_per_gal": 15.3},
+    {"name": "chlorine"}, {"cas": "7664-93-9"}, {"name": "gasoline"}, {"name": "used motor oil"},
+    {"name": "bleach 12.5% NaOCl (industrial)"}, {"name": "nobody's secret sauce"},
+    {"name": "Benzene", "cas": "71-43-2"}, {"name": "sulfuric acid", "density_lb_per_gal": 15.3},
 )  # fmt: skip
 
 _SECONDS = st.integers(int(datetime(2024, 2, 1, tzinfo=UTC).timestamp()), int(datetime(2029, 6, 1, tzinfo=UTC).timestamp()))
 _SECONDS_ANYWHEN = st.integers(int(datetime(1971, 1, 1, tzinfo=UTC).timestamp()), int(datetime(2199, 1, 1, tzinfo=UTC).timestamp()))
-_OFFSETS = st.sampled_from((timezone(timedelta(hours=-8)), timezone(timedelta(hours=-7)), UTC, timezone(timedelta(hours=5, minutes=45)), None))
+_OFFSETS = st.sampled_from(
+    (timezone(timedelta(hours=-8)), timezone(timedelta(hours=-7)), UTC, timezone(timedelta(hours=5, minutes=45)), None)
+)
 
 
 def _written(moment: tuple[int, timezone | None]) -> str:
@@ -48,7 +48,9 @@ def _written(moment: tuple[int, timezone | None]) -> str:
 
 MOMENT = st.one_of(*[st.tuples(_SECONDS, _OFFSETS)] * 9, st.tuples(_SECONDS_ANYWHEN, _OFFSETS)).map(_written)
 AMOUNT = st.one_of(
-    st.sampled_from((0, 49.99, 50, 999.99, 1000, 1000.01, 1001, 49999, 50000)), st.integers(0, 200_000), st.floats(0, 2e4).map(lambda one: round(one, 3))
+    st.sampled_from((0, 49.99, 50, 999.99, 1000, 1000.01, 1001, 49999, 50000)),
+    st.integers(0, 200_000),
+    st.floats(0, 2e4).map(lambda one: round(one, 3)),
 )
 VOLUME = st.one_of(
     st.fixed_dictionaries({"quantity": AMOUNT, "unit": st.sampled_from(tuple(GALLONS))}),
@@ -68,9 +70,14 @@ _WORDS: Mapping[object, st.SearchStrategy[Any]] = {
 }  # fmt: skip
 
 
+WORDS_OF_EVENTS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
+    kind: {key: st.sampled_from(form) if isinstance(form, tuple) else _WORDS[form] for key, form in keys.items()}
+    for kind, keys in EVENT_KEYS.items()
+}
+
+
 def _event(kind: str) -> st.SearchStrategy[dict[str, Any]]:
-    needed = EVENT_KEYS_REQUIRED.get(kind, ())
-    words = {key: st.sampled_from(form) if isinstance(form, tuple) else _WORDS[form] for key, form in EVENT_KEYS[kind].items()}
+    needed, words = EVENT_KEYS_REQUIRED.get(kind, ()), WORDS_OF_EVENTS[kind]
     return st.fixed_dictionaries(
         {"type": st.just(kind), "at": MOMENT, **{key: words[key] for key in needed}},
         optional={key: word for key, word in words.items() if key not in needed},
@@ -99,6 +106,3 @@ def facts(draw: st.DrawFn) -> dict[str, Any]:
     if kind not in KINDS_WITHOUT_KNOWN_AT:
         keys.add("known_at")
     return {"jurisdiction": draw(VALUES["jurisdiction"]), "kind": kind, **{key: draw(VALUES[key]) for key in sorted(keys)}}
-
-
-__all__ = ["CITIES", "EVENT", "KINDS", "MATERIALS", "METHODS", "MOMENT", "PREMISES", "VALUES", "facts"]

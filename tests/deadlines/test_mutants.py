@@ -6,7 +6,7 @@ import pytest
 
 from deadlines import PackError, Rule, Rulebook
 from tests.deadlines.case_files import rulebook
-from tests.deadlines.mutants import book_of, mutants_of, rule_source, same_for_every_fact, who_notices
+from tests.deadlines.mutants import book_of, covers_of, mutants_of, rule_source, same_for_every_fact, who_notices, who_notices_cover
 
 DUTIES = [rule.duty for pack in rulebook().packs.values() for rule in pack.rules]
 
@@ -22,7 +22,9 @@ def test_every_change_to_a_rule_is_noticed_by_a_case(duty: str) -> None:
     true = book_of(pack, rule_source(duty))
     assert who_notices(duty, true) is None, "the rule standing alone must give what the cases say"
     survivors = []
-    for mutant in mutants_of(duty):
+    mutants = list(mutants_of(duty))
+    assert len(mutants) >= 3
+    for mutant in mutants:
         try:
             book = book_of(pack, mutant.rule)
         except PackError:
@@ -30,3 +32,8 @@ def test_every_change_to_a_rule_is_noticed_by_a_case(duty: str) -> None:
         if who_notices(duty, book) is None and not same_for_every_fact(only_rule(true, pack), only_rule(book, pack)):
             survivors.append(mutant.what)
     assert not survivors, f"{duty}: no case notices\n" + "\n".join(survivors)
+
+
+@pytest.mark.parametrize("pack", [pack.id for pack in rulebook().packs.values() if not pack.is_city])
+def test_a_pack_laid_over_other_cities_is_noticed_by_a_case(pack: str) -> None:
+    assert [covers for covers in covers_of(pack) if who_notices_cover(pack, covers) is None] == []

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from service import cli
+from service import cli, commands
 
 
 def serve(order: dict[str, Any]) -> int:
@@ -20,6 +20,7 @@ def serve(order: dict[str, Any]) -> int:
     os.environ.clear()
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
+    assert commands  # what `serve` needs beyond the other commands is imported with it
     return cli.main(["serve"])
 
 

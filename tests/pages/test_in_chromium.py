@@ -31,6 +31,9 @@ from tests.spills import IN_CHINO, NOWHERE_NEAR, a_report
 SHOTS = os.environ.get("SPILLCLOCK_TESTS_SHOTS")
 PHONE, DESK = 360, 1280
 WIDTHS = pytest.mark.parametrize("width", [PHONE, DESK])
+BOTH_ENDS = pytest.mark.parametrize(
+    ("width", "scripts"), [(PHONE, True), (DESK, False)], ids=["phone-with-scripts", "desk-without-scripts"]
+)
 SCRIPTS = pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
 
 
@@ -43,7 +46,7 @@ class Served:
     chromium: str
 
     @asynccontextmanager
-    async def browser(self, width: int = PHONE, *, scripts: bool = True, **options: Any) -> AsyncIterator[Page]:
+    async def browser(self, width: int = PHONE, *, scripts: bool = True, answers_422: bool = False, **options: Any) -> AsyncIterator[Page]:
         """A page in a browser of its own. It fails the test at the end where a page had an error or asked for anything of another site."""
         async with async_playwright() as playwright:
             chromium = await playwright.chromium.launch(executable_path=self.chromium)
@@ -56,9 +59,11 @@ class Served:
             page.on("pageerror", lambda error: trouble.append(f"script error: {error}"))
             page.on("console", lambda said: trouble.append(f"console: {said.text}") if said.type == "error" else None)
             page.on("request", lambda request: trouble.append(f"asked for {request.url}") if not request.url.startswith(self.url) else None)
-            yield page
-            await chromium.close()
-            assert trouble == []
+            try:
+                yield page
+            finally:
+                await chromium.close()
+            assert [one for one in trouble if not (answers_422 and "status of 422" in one)] == []
 
     async def spills(self) -> list[Spill]:
         """Every stored spill."""
@@ -80,27 +85,29 @@ async def served(tmp_path: Path, chromium: str) -> AsyncIterator[Served]:
             app.state.channels = home.channels
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
             serving = asyncio.create_task(server.serve(sockets=[listening]))
-            while not server.started:
+            while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
                 await asyncio.sleep(0.01)
             yield Served(home, url, chromium)
             server.should_exit = True
             await serving
 
 
+# What reaches over the edge of the screen, and what is too small for a thumb.
+_FLAWS = """() => {
+  const told = (element, what) => `${element.outerHTML.slice(0, 120)} ${what}`;
+  const shown = [...document.querySelectorAll("body *")].filter(element => element.checkVisibility() && !element.matches(".skip, .hidden"));
+  const wide = shown.filter(element => element.getBoundingClientRect().right > innerWidth + 1).map(element => told(element, "is too wide"));
+  const small = shown.filter(element => element.matches("button, .button, main input:not([type=radio], [type=checkbox]), main select"))
+    .filter(element => element.getBoundingClientRect().height < 44).map(element => told(element, "is too low"));
+  return [...wide, ...small];
+}"""
+
+
 async def looks_right(page: Page, name: str) -> None:
     """Nothing is wider than the screen, and every button and box is big enough for a thumb. Takes a picture where asked for."""
-    width = (page.viewport_size or {"width": 0})["width"]
-    for element in await page.locator("main, main *, header *").all():
-        box = await element.bounding_box() if await element.is_visible() else None
-        if box is not None and box["x"] + box["width"] > width + 1:
-            raise AssertionError(
-                f"{name}: {await element.evaluate('e => e.outerHTML.slice(0, 120)')} reaches {box['x'] + box['width']:.0f} px"
-            )
-    for button in await page.locator("button, a.button, summary.button, main input:not([type=hidden]), main select").all():
-        box = await button.bounding_box() if await button.is_visible() else None
-        if box is not None and await button.get_attribute("type") not in ("radio", "checkbox"):
-            assert box["height"] >= 44, f"{name}: {await button.evaluate('e => e.outerHTML.slice(0, 120)')} is {box['height']:.0f} px high"
+    assert await page.evaluate(_FLAWS) == [], name
     if SHOTS:
+        width = (page.viewport_size or {"width": 0})["width"]
         await page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)
 
 
@@ -166,19 +173,14 @@ async def test_an_impatient_double_tap_sends_one_report(served: Served) -> None:
 
 @WIDTHS
 async def test_an_empty_form_comes_back_and_says_what_to_do(served: Served, width: int) -> None:
-    async with served.browser(width, locale="es-US") as page:
-        page.remove_listener  # noqa: B018 - the answer 422 is what is wanted here
+    async with served.browser(width, answers_422=True, locale="es-US") as page:
         await page.goto("/report")
-        response = await (await page.context.new_page()).goto("/report")
-        assert response is not None
-        assert response.ok
-        await page.get_by_role("button", name="Enviar reporte").click(no_wait_after=True)
+        await page.get_by_role("button", name="Enviar reporte").click()
         await expect(page.get_by_role("alert")).to_contain_text("El formulario todavía está vacío")
         await looks_right(page, "report-empty-es")
 
 
-@WIDTHS
-@SCRIPTS
+@BOTH_ENDS
 async def test_a_duty_officer_signs_in_at_night_and_logs_a_call(served: Served, width: int, scripts: bool) -> None:
     await served.home.token("officer", "chino", "duty@chino.example")
     reference = await served.home.report(a_report())
@@ -209,8 +211,7 @@ async def test_a_duty_officer_signs_in_at_night_and_logs_a_call(served: Served, 
     assert act.act["recipient"] == "rwqcb-santa-ana"
 
 
-@WIDTHS
-@SCRIPTS
+@BOTH_ENDS
 async def test_a_discharger_calls_and_files_a_report(served: Served, width: int, scripts: bool) -> None:
     reference = await served.home.report(a_report())
     await served.home.name_discharger(reference, "Golden Wok LLC", "owner@goldenwok.example")

@@ -206,6 +206,18 @@ async def test_strange_letters_end_in_a_kept_report(site: Site, text: str) -> No
     assert len(await stored(site.home)) == 1
 
 
+async def test_more_than_can_be_read_is_told_in_plain_words(site: Site) -> None:
+    answer = await site.visitor().post("/report", {"description": "a" * 1_100_000})
+    assert answer.status == 413
+    assert "That is too large" in answer.text
+
+
+async def test_a_form_with_a_file_is_told_in_plain_words(site: Site) -> None:
+    answer = await site.visitor().http.post("/report", files={"photo": b"x"}, data={"description": "x"})
+    assert answer.status_code == 400
+    assert "That could not be read" in answer.text
+
+
 async def test_looking_at_pages_changes_nothing(site: Site) -> None:
     page = await report(site, **FILLED)
     [spill] = await stored(site.home)

@@ -20,7 +20,8 @@ from service.events import (
     SpillEvent,
 )
 from service.pages import story
-from service.tables import Contact
+from service.tables import Contact, Obligation
+from service.transaction import transaction
 from tests.houses import OFFICER
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Page, sent_by
@@ -268,6 +269,7 @@ async def test_having_seen_it_rests_a_person_and_not_the_duty(site: Site) -> Non
     assert "It rests you until the next alert; the duty stays open." in page.text
     [event] = await site.home.events(reference, ObligationAcknowledged)
     assert event.person == "officer@chino.example"
+    assert "Seen by officer@chino.example, Tue Dec 1, 2:05 PM PST. The duty is still open." in page.card(TWO_HOURS).text
     assert (await site.home.clock_of(reference, "chino/rwqcb-2-hours")).state == "running"
 
 
@@ -306,6 +308,27 @@ async def test_a_viewer_reads_and_does_nothing(site: Site) -> None:
         assert page.status == 403, address
     assert (await viewer.get(f"{base}/amend")).status == 403
     assert (await viewer.get(f"{base}/event?type=repaired")).status == 403
+
+
+async def test_only_those_who_handle_a_report_see_who_reported(site: Site) -> None:
+    contact = {"name": "Ana Ruiz", "email": "ana@example.com", "privacy": "confidential"}
+    viewer, officer = await site.staff("viewer"), await site.staff("officer")
+    reference, page = await opened(site, viewer, contact=contact)
+    assert "Ana Ruiz" not in page.text
+    assert "Ana Ruiz" in (await officer.get(f"/staff/spills/{reference}")).text
+    _, page = await opened(site, viewer, contact={**contact, "privacy": "named"})
+    assert "Ana Ruiz" in page.text
+
+
+async def test_a_clock_whose_rule_left_the_packs_is_still_shown(site: Site) -> None:
+    visitor = await site.staff()
+    reference = await site.home.report(a_report())
+    async with transaction(site.home.house, "test") as tx:
+        row = await tx.session.get_one(Obligation, (await site.home.clock_of(reference, "california/cal-oes-hazmat-release")).id)
+        row.duty = "california/gone"
+    for address in (f"/staff/spills/{reference}", "/staff", await site.link("respond", reference), await site.link("status", reference)):
+        assert (await visitor.get(address)).status == 200
+    assert "Call Cal OES about the hazardous material release now" in (await visitor.get(f"/staff/spills/{reference}")).text
 
 
 async def test_setting_the_city_starts_the_clocks(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,12 @@ from service.intake import Arrival, take_in
 from service.parties import spill_of_token
 from service.transaction import reading
 from tests.houses import TUESDAY, Household, a_household, shipped_law
-from tests.service.small_law import TWO_HOURS
 from tests.spills import IN_CHINO, IN_ONTARIO, NOWHERE_NEAR, a_report, gallons
 
 FAILED = "the law could not be applied; a person must look"
 
 
-async def posted(home: Household, body: Any, token: str | None = None, **headers: str) -> httpx.Response:
+async def posted(home: Household, body: Any, token: str | None = None, **headers: str | bytes) -> httpx.Response:
     """Post a report as JSON, with everything JSON can hold, half surrogates and NaN included."""
     async with home.client(token) as client:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -212,8 +212,8 @@ async def test_a_report_that_failed_once_is_replayed_under_its_key(home: Househo
 
 
 async def test_a_key_may_be_any_text_of_any_length(home: Household) -> None:
-    for key in ("", " ", "x" * 400, "ключ".encode().decode("latin-1")):
-        answer = await posted(home, a_report(), **{"Idempotency-Key": key})
+    for key in ("", " ", "x" * 400, "ключ".encode(), b"\xff"):
+        answer = await posted(home, a_report(location=None), **{"Idempotency-Key": key})
         assert answer.status_code == 201
 
 
@@ -347,7 +347,7 @@ async def test_a_volume_in_words_of_people_is_read(home: Household, volume: Any,
         {"unit": "gal"}, {"quantity": 5, "unit": "buckets"}, {"quantity": 5, "unit": 7}, {"quantity": None, "unit": "gal"},
         {"quantity": True, "unit": "gal"}, {"quantity": "sNaN", "unit": "gal"}, {"quantity": "1e99999999", "unit": "gal"},
         {"quantity": "Infinity", "unit": "gal"}, {"quantity": 1e400, "unit": "gal"}, {"quantity": float("nan"), "unit": "gal"},
-        {"quantity": 10**300, "unit": "gal"}, {"low": 5, "unit": "gal"}, {"low": 9, "high": 2, "unit": "gal"}, {"quantity": [5], "unit": "gal"},
+        {"quantity": 10**300, "unit": "gal"}, {"low": 5, "unit": "gal"}, {"low": 9, "high": 2, "unit": "gal"},
         {"quantity": 5, "unit": "gal", "about": True}, {"quantity": {"quantity": 5}, "unit": {"unit": "gal"}},
     ],
     ids=str,
@@ -371,6 +371,7 @@ async def test_any_value_under_any_key_is_kept(home: Household, value: Any) -> N
         warnings, facts = await kept(home, everything, token)
         assert "no volume that can be used; a person should estimate it" in warnings
         assert facts["known_at"]
+        assert "jurisdiction" not in facts
 
 
 async def test_texts_that_no_database_can_hold_are_kept_readable(home: Household) -> None:
@@ -387,8 +388,8 @@ async def test_texts_that_no_database_can_hold_are_kept_readable(home: Household
     reference = answer.json()["reference"]
     spill = await home.spill(reference)
     for text in (spill.description, spill.address, *spill.flags, *spill.reporter, *spill.reporter.values()):
-        assert not {"\x00", "\x07", "\ud800", "\udfff"} & set(text)
-        text.encode()
+        assert not {"\x00", "\x07"} & set(text)
+        text.encode()  # no half of a surrogate is left
     async with home.client(await home.token("officer")) as client:
         shown = await client.get(f"/api/v1/spills/{reference}")
     assert shown.status_code == 200
@@ -427,8 +428,19 @@ async def test_a_body_of_a_megabyte_is_too_large(home: Household) -> None:
     answer = await posted(home, a_report(description="x" * 1_000_001))
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["title"] == "Too large"
     async with home.client(await home.token("viewer")) as client:
         assert (await client.get("/api/v1/spills")).json()["spills"] == []
+
+
+async def test_a_body_that_hides_its_length_is_too_large_all_the_same(home: Household) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b" " * 50_000
+
+    async with home.client() as client:
+        answer = await client.post("/api/v1/spills", content=pieces())
+    assert answer.status_code == 413
 
 
 async def test_a_long_description_is_kept_whole_in_the_record(home: Household) -> None:
@@ -459,4 +471,3 @@ async def test_a_used_key_is_told_to_any_caller_of_intake(tmp_path: Path) -> Non
         await take_in(home.house, Arrival(a_report(), "form", key="k"))
         with pytest.raises(BadInput, match="another body"):
             await take_in(home.house, Arrival(a_report(volume=None), "form", key="k"))
-        assert TWO_HOURS

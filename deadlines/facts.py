@@ -109,7 +109,7 @@ class Fault:
     right: str
 
     def __str__(self) -> str:
-        key = self.key if self.key.isprintable() else repr(self.key)  # one fault is one line, whatever a key holds
+        key = self.key if self.key and self.key.isprintable() else repr(self.key)  # one fault is one line, whatever a key holds
         return f"{key}: {self.wrong}; right would be: {self.right}"
 
 
@@ -151,6 +151,14 @@ def read_moment(value: object, zone: ZoneInfo) -> datetime:
     if not _EARLIEST <= moment < _LATEST:
         raise ValueError(f"{value!r} lies outside the years 1970 to 2199")
     return moment
+
+
+def _shown(value: object) -> str:
+    """A value as its JSON shows it."""
+    words = {None: "null", True: "true", False: "false"}
+    if value is None or isinstance(value, bool):
+        return words[value]
+    return str(value) if isinstance(value, (int, float, Decimal)) else repr(value)
 
 
 def _kind_of(value: object) -> str:
@@ -196,7 +204,7 @@ class _Reader:
         if isinstance(value, str) and value in self.zones:
             self.zone = self.zones[value]
             return value
-        wrong = "missing" if value is None else f"{value!r} is not a known city"
+        wrong = "missing" if value is None else f"{_shown(value)} is not a known city"
         self.fault("jurisdiction", wrong, f"one of: {', '.join(sorted(self.zones))}")
         return ""
 
@@ -204,7 +212,7 @@ class _Reader:
         if value is None:
             return None
         if not isinstance(value, str) or value not in words:
-            self.fault(key, f"{value!r} is not a word of this list", f"one of: {', '.join(words)}")
+            self.fault(key, f"{_shown(value)} is not a word of this list", f"one of: {', '.join(words)}")
             return None
         return value
 
@@ -220,7 +228,7 @@ class _Reader:
     def _flag(self, key: str, value: object) -> bool | None:
         if value is None or isinstance(value, bool):
             return value
-        self.fault(key, f"{value!r} is neither true, false nor null", "true, false, or null where it is unknown")
+        self.fault(key, f"{_shown(value)} is neither true, false nor null", "true, false, or null where it is unknown")
         return None
 
     def _list(self, key: str) -> list[tuple[int, object]]:
@@ -234,7 +242,7 @@ class _Reader:
 
     def _amount(self, key: str, value: object, *, most: int | None = None) -> Decimal | None:
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-            self.fault(key, f"{value!r} is not a number", "a number, zero or more")
+            self.fault(key, f"{_shown(value)} is not a number", "a number, zero or more")
             return None
         number = Decimal(str(value))
         if not number.is_finite() or abs(number.adjusted()) > 30:
@@ -262,7 +270,8 @@ class _Reader:
         ends = {key: self._amount(f"volume.{key}", value[key]) for key in sorted(keys)}
         unit = value.get("unit")
         if not isinstance(unit, str) or unit not in GALLONS:
-            self.fault("volume.unit", f"{unit!r} is not a unit of volume", f"one of: {', '.join(GALLONS)}")
+            wrong = "missing" if unit is None else f"{_shown(unit)} is not a unit of volume"
+            self.fault("volume.unit", wrong, f"one of: {', '.join(GALLONS)}")
             return None
         low, high = (ends["quantity"], ends["quantity"]) if "quantity" in ends else (ends["low"], ends["high"])
         if low is None or high is None:
@@ -281,13 +290,16 @@ class _Reader:
         if name is None and cas is None:
             self.fault(place, "neither name nor cas is given", '"name": "chlorine" or "cas": "7782-50-5"')
         if name is not None and (not isinstance(name, str) or not name.strip()):
-            self.fault(f"{place}.name", f"{name!r} is not a name", "the name of a substance or liquid")
+            self.fault(f"{place}.name", f"{_shown(name)} is not a name", "the name of a substance or liquid")
         if cas is not None and not _is_cas(cas):
-            self.fault(f"{place}.cas", f"{cas!r} is not a CAS number (its last digit is a check on the others)", "a CAS number, 7664-93-9")
+            self.fault(
+                f"{place}.cas", f"{_shown(cas)} is not a CAS number (its last digit is a check on the others)", "a CAS number, 7664-93-9"
+            )
         units = (*POUNDS, *GALLONS)
         quantity = None if value.get("quantity") is None else self._amount(f"{place}.quantity", value["quantity"])
         if (unit is not None or value.get("quantity") is not None) and unit not in units:
-            self.fault(f"{place}.unit", f"{unit!r} is not a unit of mass or volume", f"one of: {', '.join(units)}")
+            wrong = "missing" if unit is None else f"{_shown(unit)} is not a unit of mass or volume"
+            self.fault(f"{place}.unit", wrong, f"one of: {', '.join(units)}")
         fraction = Decimal(1) if value.get("fraction") is None else self._amount(f"{place}.fraction", value["fraction"], most=1)
         given = value.get("density_lb_per_gal")
         density = None if given is None else self._amount(f"{place}.density_lb_per_gal", given)
@@ -305,7 +317,7 @@ class _Reader:
             return None
         for place in value:
             if place not in PLACES_REACHED:
-                self.fault("reached", f"{place!r} is not a place of this list", right)
+                self.fault("reached", f"{_shown(place)} is not a place of this list", right)
         # An empty list says nothing: unknown.
         return frozenset(place for place in value if isinstance(place, str)) or None
 
@@ -316,7 +328,7 @@ class _Reader:
         kind = value.get("type")
         if not isinstance(kind, str) or kind not in EVENT_KEYS:
             self.fault(
-                f"{place}.type", "missing" if kind is None else f"{kind!r} is not a type of event", f"one of: {', '.join(EVENT_KEYS)}"
+                f"{place}.type", "missing" if kind is None else f"{_shown(kind)} is not a type of event", f"one of: {', '.join(EVENT_KEYS)}"
             )
             return None
         keys = EVENT_KEYS[kind]
@@ -347,7 +359,7 @@ class _Reader:
             return self._choice(place, value, form)
         if not isinstance(value, str) or (self.recipients is not None and value not in self.recipients):
             known = ", ".join(sorted(self.recipients or ()))
-            self.fault(place, f"{value!r} is nobody a duty is owed to", f"one of: {known}")
+            self.fault(place, f"{_shown(value)} is nobody a duty is owed to", f"one of: {known}")
         return value
 
     def _only(self, place: str, value: Mapping[str, object], keys: Sequence[str]) -> None:

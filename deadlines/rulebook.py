@@ -71,7 +71,10 @@ class Rulebook:
     def rule(self, duty: str) -> tuple[Pack, Rule]:
         """A rule by its duty id, with its pack. Raises KeyError."""
         pack = self.packs[duty.partition("/")[0]]
-        return pack, next(rule for rule in pack.rules if rule.duty == duty)
+        for rule in pack.rules:
+            if rule.duty == duty:
+                return pack, rule
+        raise KeyError(duty)
 
     def _law_over(self, city: Pack) -> CityLaw:
         over = [city, *(pack for pack in self.packs.values() if EVERY_CITY in pack.covers or city.id in pack.covers)]

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import api, pages
-from service.errors import NotSignedIn, SpillclockError
+from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.tables import Heartbeat
 from service.transaction import House, reading
 from service.worker import LATE_AFTER
@@ -49,6 +49,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
     app.add_exception_handler(SQLAlchemyError, _no_database)
+    app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=str(files("service") / "static")), name="static")
@@ -87,8 +88,7 @@ class _BodyLimit:
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Refuse form posts that come from another site, and send the headers that keep pages to themselves."""
     if request.method not in _SAFE and not request.url.path.startswith(("/api/", "/hooks/")) and not _same_site(request):
-        problem = {"type": "about:blank", "title": "Not allowed", "status": 403, "detail": "this form was sent from another site"}
-        return JSONResponse(problem, 403, media_type="application/problem+json")
+        return await _problem(request, NotAllowed("this form was sent from another site"))
     response = await call_next(request)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("X-Frame-Options", "DENY")
@@ -112,8 +112,6 @@ def _same_site(request: Request) -> bool:
 async def _problem(request: Request, error: Exception) -> Response:
     if not isinstance(error, SpillclockError):
         raise error
-    if isinstance(error, NotSignedIn) and request.url.path.startswith("/staff"):
-        return Response(status_code=303, headers={"Location": "/staff/sign-in"})
     if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
         page: Response = pages.error_page(request, error)
         return page
@@ -150,6 +148,14 @@ async def _no_database(request: Request, error: Exception) -> Response:
     response = await _problem(request, told)
     response.headers["Retry-After"] = "30"
     return response
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    """A fault of ours: logged by the server with its traceback, told without its insides."""
+    del error
+    told = SpillclockError("something went wrong on our side; the operator's log says what")
+    told.status, told.title = 500, "Our fault"
+    return await _problem(request, told)
 
 
 async def _alive(request: Request) -> dict[str, str]:

@@ -139,7 +139,7 @@ def _rules_check(_: argparse.Namespace) -> int:
 def _rules_explain(given: argparse.Namespace) -> int:
     try:
         pack, rule = open_rulebook().rule(given.duty)
-    except (KeyError, StopIteration):
+    except KeyError:
         raise BadInput("no such duty", [f"DUTY: {given.duty!r} is not a duty; right would be: one of `spillclock rules list`"]) from None
     to = rule.to or (f"the city's {rule.to_agency}" if rule.to_agency else "nobody named")
     starts = rule.trigger.event if rule.trigger else rule.starts

@@ -16,18 +16,20 @@ from service.spills import clean
 from service.tables import FollowUp, Obligation, Spill
 from service.transaction import Transaction
 
-_REPORTABLE = ("written", "online", "email", "mail", "any")
+# A duty that a call or a visit may do is done by that; its page offers no report.
+_REPORTABLE = frozenset(("written", "email", "mail", "online"))
 
 
 def wants_report(row: Obligation) -> bool:
-    """Whether a written report is a way to do this duty."""
-    return any(method in _REPORTABLE for method in row.clock["methods"]) and row.clock["recipient"] is not None
+    """Whether a written report is how this duty is done."""
+    return (
+        row.act == "notice" and row.clock["recipient"] is not None and (bool(row.content) or _REPORTABLE.issuperset(row.clock["methods"]))
+    )
 
 
-def items_of(tx: Transaction, row: Obligation) -> dict[str, str]:
-    """What the report must hold: item id to the words of the law, as the pack has them today; one free text where the law lists nothing."""
-    _, rule = tx.house.rulebook.rule(row.duty)
-    return {item.item: item.says for item in rule.content} or {"report": "what happened, and what was done about it"}
+def items_of(row: Obligation) -> dict[str, str]:
+    """What the report must hold, as it was decided: item id to the words of the law; one free text where the law lists nothing."""
+    return dict(row.content) or {"report": "what happened, and what was done about it"}
 
 
 async def versions(tx: Transaction, row: Obligation) -> list[FollowUp]:
@@ -38,7 +40,7 @@ async def versions(tx: Transaction, row: Obligation) -> list[FollowUp]:
 
 async def save_draft(tx: Transaction, spill: Spill, row: Obligation, content: Mapping[str, Any], by: str) -> FollowUp:
     """Keep a draft; the last draft is written over, filed versions never are. Raises BadInput for items the duty does not know."""
-    texts = _texts(items_of(tx, row), content)
+    texts = _texts(items_of(row), content)
     earlier = await versions(tx, row)
     if earlier and earlier[-1].state == "draft":
         draft = earlier[-1]
@@ -63,7 +65,7 @@ async def file_report(tx: Transaction, spill: Spill, row: Obligation, content: M
         )
     if row.state in ("withdrawn", "waived"):
         raise Conflict(f"{row.duty} is {row.state}; no report is owed")
-    wanted = items_of(tx, row)
+    wanted = items_of(row)
     draft = await save_draft(tx, spill, row, content, clean(by))
     draft.state, draft.filed_at = "filed", tx.now
     missing = [says for item, says in wanted.items() if not draft.content.get(item)]

@@ -78,6 +78,8 @@ def _take(row: Obligation, clock: Clock, now: datetime) -> None:
     A decision that leaves start and due time where they were leaves the ladder and a missed due time as they are.
     """
     row.clock = clock.as_json()
+    row.act = clock.standing.rule.act
+    row.content = {item.item: item.says for item in clock.content}
     if (row.starts_at, row.due_at) != (clock.starts_at, clock.due_at):
         row.starts_at, row.due_at = clock.starts_at, clock.due_at
         row.begins_at = now if clock.standing.rule.limit.backward else clock.starts_at
@@ -90,7 +92,7 @@ def _take(row: Obligation, clock: Clock, now: datetime) -> None:
 async def _open(tx: Transaction, spill: Spill, clock: Clock) -> None:
     duty, event_no, occurrence = _key(clock)
     row = Obligation(
-        spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={},
+        spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
         ladder=escalation.frozen_ladder(clock.ladder),
     )  # fmt: skip
     _take(row, clock, tx.now)
@@ -249,9 +251,8 @@ async def board(
     elif state:
         query = query.where((counts.c.open if state == "open" else counts.c.overdue) > 0)
     if text:
-        wanted = f"%{text.lower()}%"
         columns = (col(Spill.reference), col(Spill.description), col(Spill.address))
-        query = query.where(or_(*(func.lower(column).like(wanted) for column in columns)))
+        query = query.where(or_(*(column.icontains(text, autoescape=True) for column in columns)))
     query = query.order_by(counts.c.next_due.is_(None), counts.c.next_due, col(Spill.id).desc()).limit(limit).offset(offset)
     rows = (await tx.session.execute(query)).all()
     ids = [spill.id for spill, *_ in rows]
@@ -267,9 +268,22 @@ async def board(
 
 
 async def _alarms(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, int]:
-    kinds = (RungReachedNobody.kind, AssessmentFailed.kind)
-    query = select(col(EventRow.spill_id), func.count()).where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(kinds))
-    return {spill_id: number for spill_id, number in await tx.session.execute(query.group_by(col(EventRow.spill_id)))}
+    """How many alarms stand for each spill: open duties with a rung that reached nobody, and a law not applied to the latest facts."""
+    mine = col(Obligation.spill_id).in_(spill_ids)
+    still_open = select(col(Obligation.id)).where(mine, col(Obligation.state).in_((*OPEN_STATES, "waiting")))
+    opened = set((await tx.session.execute(still_open)).scalars())
+    kinds = (RungReachedNobody.kind, AssessmentFailed.kind, FactsRecorded.kind)
+    query = select(EventRow).where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(kinds)).order_by(col(EventRow.id))
+    standing: dict[int, set[Any]] = {}
+    for row in (await tx.session.execute(query)).scalars():
+        alarms = standing.setdefault(row.spill_id, set())
+        if row.kind == FactsRecorded.kind:
+            alarms.discard("law")  # put to the law anew; a failure after this one says so again
+        elif row.kind == AssessmentFailed.kind:
+            alarms.add("law")
+        elif row.payload["obligation"] in opened:
+            alarms.add(row.payload["obligation"])
+    return {spill_id: len(about) for spill_id, about in standing.items()}
 
 
 async def _next_duties(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, tuple[datetime, str]]:

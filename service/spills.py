@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
-from deadlines.facts import FACT_KEYS
+from deadlines.facts import FACT_KEYS, MOMENTS
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
 from service.events import ActRecorded, DischargerNamed, FactsRecorded, SpillEvent
@@ -58,10 +58,12 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
         raise BadInput("the facts cannot be amended so", faults)
     after = {key: value for key, value in {**spill.facts, **changes}.items() if value is not None}
     try:
-        checked_facts(tx.house.rulebook, after)
+        facts = checked_facts(tx.house.rulebook, after)
     except FactFaults as error:
         raise BadInput("the facts cannot be amended so", [str(fault) for fault in error.faults]) from None
-    changed = {key: (spill.facts.get(key), value) for key, value in changes.items() if spill.facts.get(key) != value}
+    # A local time is kept as the instant it meant when it was told, whatever city the spill is moved to later.
+    told = {**changes, **{key: as_z(getattr(facts, key)) for key in MOMENTS if changes.get(key) is not None}}
+    changed = {key: (spill.facts.get(key), value) for key, value in told.items() if spill.facts.get(key) != value}
     if changed:
         await tx.record(spill, FactsRecorded(changes=changed, reason=reason.strip()))
 
@@ -74,10 +76,12 @@ async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note
         raise BadInput(
             "the event has faults", [str(fault).replace(f"events[{len(spill.facts.get('events', []))}].", "") for fault in error.faults]
         ) from None
-    happened_at = facts.events[-1].at
+    read = facts.events[-1]
+    happened_at = read.at
+    moments = {key: as_z(value) for key, value in read.said.items() if isinstance(value, datetime)}
     if (happened_at - tx.now).total_seconds() > 300:
         raise BadInput("the event has faults", [f"at: {act['at']} lies in the future; right would be: a time that has passed"])
-    await tx.record(spill, ActRecorded(act={**act, "at": as_z(happened_at)}, note=note), happened_at)
+    await tx.record(spill, ActRecorded(act={**act, **moments, "at": as_z(happened_at)}, note=note), happened_at)
 
 
 async def name_discharger(tx: Transaction, spill: Spill, name: str, email: str, phone: str) -> None:

@@ -69,6 +69,9 @@ class Obligation(SQLModel, table=True):
     occurrence: int = 0
     state: str = Field(max_length=12, index=True)
     clock: dict[str, Any] = _json()
+    # What ends it and what its report must hold, frozen with the clock: the packs of a later day may no longer say.
+    act: str = Field(max_length=20)
+    content: dict[str, Any] = _json()
     ladder: list[dict[str, Any]] = _json()
     starts_at: datetime | None = None
     due_at: datetime | None = Field(default=None, index=True)

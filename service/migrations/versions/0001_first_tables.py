@@ -140,6 +140,8 @@ def upgrade() -> None:  # house-skip: long-function - generated: one statement a
         sa.Column("occurrence", sa.Integer(), nullable=False),
         sa.Column("state", sqlmodel.sql.sqltypes.AutoString(length=12), nullable=False),
         sa.Column("clock", sa.JSON(), nullable=False),
+        sa.Column("act", sqlmodel.sql.sqltypes.AutoString(length=20), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
         sa.Column("ladder", sa.JSON(), nullable=False),
         sa.Column("starts_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
         sa.Column("due_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),

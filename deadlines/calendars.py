@@ -57,6 +57,7 @@ def read_calendars(texts: Mapping[str, str]) -> dict[str, Calendar]:
     Raises PackError with every mistake of every file.
     """
     sheets = {path: read_sheet(path, text) for path, text in texts.items()}
+    _raise_all(sheets)
     by_name: dict[str, Sheet] = {}
     for sheet in sheets.values():
         if (name := sheet.root.text("calendar")) in by_name:
@@ -65,8 +66,12 @@ def read_calendars(texts: Mapping[str, str]) -> dict[str, Calendar]:
     made: dict[str, Calendar] = {}
     for name in sorted(by_name, key=lambda name: "extends" in by_name[name].root):
         made[name] = _calendar(name, by_name[name], made)
-    PackError.raise_if_any(fault for sheet in sheets.values() for fault in sheet.faults)
+    _raise_all(sheets)
     return made
+
+
+def _raise_all(sheets: Mapping[str, Sheet]) -> None:
+    PackError.raise_if_any(fault for sheet in sheets.values() for fault in sheet.faults)
 
 
 def _calendar(name: str, sheet: Sheet, made: Mapping[str, Calendar]) -> Calendar:
@@ -81,11 +86,12 @@ def _calendar(name: str, sheet: Sheet, made: Mapping[str, Calendar]) -> Calendar
     closures = dict(parent.closures) if parent else {}
     for entry in root.items("closed"):
         entry.only("date", "name", "source")
+        before = len(sheet.faults)
         day = entry.day("date")
-        if not first <= day <= last:
+        if len(sheet.faults) == before and not first <= day <= last:
             entry.fault("date", f"{day} lies outside the days that are covered", f"a day from {first} to {last}")
         closures[day] = f"{entry.text('name')} ({entry.text('source')})"
-    weekend = parent.weekend if parent else _weekend(root)
+    weekend = parent.weekend if parent else frozenset() if "extends" in root else _weekend(root)
     if parent and "weekend" in root:
         root.fault("weekend", f"calendar {parent.name} has it already", "leave it out")
     hour = root.text("closes_at")
@@ -100,12 +106,15 @@ def _calendar(name: str, sheet: Sheet, made: Mapping[str, Calendar]) -> Calendar
 def _covered(root: Entry, parent: Calendar | None) -> tuple[date, date]:
     before = len(root.sheet.faults)
     covers = root.mapping("covers")
+    if len(root.sheet.faults) > before:
+        return date.min, date.max
     covers.only("from", "to")
     first, last = covers.day("from"), covers.day("to")
     if len(root.sheet.faults) > before:
         return date.min, date.max  # noted already; no closure is to be blamed for it
     if first > last:
         covers.fault("from", f"{first} is later than {last}", "the first covered day, then the last")
+        return date.min, date.max
     if parent and not parent.first_day <= first <= last <= parent.last_day:
         # Beyond its parent a calendar would count days without holidays.
         root.fault("covers", f"it covers days that calendar {parent.name} does not", f"days from {parent.first_day} to {parent.last_day}")

@@ -145,7 +145,8 @@ class ReportableQuantities:
         A substance without a quantity, not in the tables, or of unknown density leaves the answer unknown (None)
         unless another one settles it as yes.
         """
-        sums: dict[str, tuple[ListedSubstance, Fraction]] = {}
+        # A waste code gives a substance a second quantity; its amounts are held against that one, whatever their order.
+        sums: dict[tuple[str, Fraction], tuple[ListedSubstance, Fraction]] = {}
         steps: list[str] = []
         unsettled: list[str] = []
         for number, substance in enumerate(substances):
@@ -154,8 +155,8 @@ class ReportableQuantities:
             if open_key:
                 unsettled.append(f"substances[{number}].{open_key}")
             elif listed is not None:
-                before = sums.get(listed.key, (listed, Fraction(0)))[1]
-                sums[listed.key] = (listed, before + pounds)
+                key = listed.key, listed.rq_lb
+                sums[key] = (listed, sums.get(key, (listed, Fraction(0)))[1] + pounds)
         reached = False
         for listed, pounds in sums.values():
             over = pounds >= listed.rq_lb
@@ -178,9 +179,9 @@ class ReportableQuantities:
                 return None, Fraction(0), f"{called}: whether the petroleum exclusion covers it is contested", "name"
             if liquid.listed is None:
                 return None, Fraction(0), f"{called}: holds nothing with a reportable quantity", None
-            if liquid.weight_fraction is None:
+            if liquid.weight_fraction is None and fraction == 1:
                 return None, Fraction(0), f"{called}: its composition is not known", "fraction"
-            listed, fraction = liquid.listed, fraction * liquid.weight_fraction
+            listed, fraction = liquid.listed, fraction * (liquid.weight_fraction or 1)
         if listed is None:
             return None, Fraction(0), f"{called}: not found in the table of reportable quantities", "name"
         if substance.quantity is None or substance.unit is None:

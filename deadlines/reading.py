@@ -137,10 +137,12 @@ class Entry:
     def day(self, key: str) -> date:
         """A calendar day, written 2026-11-30."""
         value = self.raw(key)
-        if not isinstance(value, date) or isinstance(value, datetime):
-            self.fault(key, f"{value!r} is not a day", "a day as 2026-11-30")
-            return date(2000, 1, 1)
-        return value
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return value
+        node = self._values.get(key)
+        wrong = "missing" if node is None else f"{node.value!r} is not a day" if isinstance(node, yaml.ScalarNode) else "it is not a day"
+        self.fault(key, wrong, "a day as 2026-11-30")
+        return date(2000, 1, 1)
 
     def texts(self, key: str, *, required: bool = False) -> tuple[str, ...]:
         """A list of texts; a single text counts as a list of one."""

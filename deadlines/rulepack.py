@@ -122,6 +122,7 @@ class Pack:
 def read_pack(path: str, text: str) -> Pack:
     """Read one pack file. Raises PackError with every mistake in it."""
     sheet = read_sheet(path, text)
+    PackError.raise_if_any(sheet.faults)
     pack = _PackReader(sheet.root, text).read()
     PackError.raise_if_any(sheet.faults)
     return pack
@@ -141,12 +142,12 @@ class _PackReader:
             "pack", "title", "version", "covers", "zone", "calendar", "checked", "agencies", "recipients", "conditions", "ladders", "rules"
         )
         pack_id = root.text("pack")
-        if not _ID.fullmatch(pack_id):
+        if pack_id and not _ID.fullmatch(pack_id):
             root.fault("pack", f"{pack_id!r} is not an id", "lower-case words joined by hyphens, diamond-bar")
         covers = root.texts("covers", required=True)
         is_city = covers == (THIS_CITY,)
         for key in ("zone", "calendar", "agencies"):
-            if (key in root) != is_city:
+            if covers and (key in root) != is_city:
                 root.fault(key, "missing for a city" if is_city else "only a city has one", f"`{key}:` in packs that cover `{THIS_CITY}`")
         self._read_recipients()
         if "conditions" in root:
@@ -160,8 +161,9 @@ class _PackReader:
                 root.fault("rules", f"rule {number} repeats the id {rule.duty}", "each id once")
             seen.add(rule.duty)
         return Pack(
-            pack_id, root.text("title"), f"{root.day('version')}+{self.digest}", covers, self._zone() if is_city else None,
-            root.text("calendar") if is_city else None, self._checked(), self._agencies() if is_city else {}, self.recipients, tuple(rules),
+            pack_id, root.text("title"), f"{root.day('version')}+{self.digest}", covers, self._zone() if "zone" in root else None,
+            root.text("calendar") if "calendar" in root else None, self._checked(), self._agencies() if "agencies" in root else {},
+            self.recipients, tuple(rules),
         )  # fmt: skip
 
     def _zone(self) -> ZoneInfo | None:
@@ -260,8 +262,8 @@ class _PackReader:
             duty=f"{pack_id}/{entry.text('id')}", title=entry.text("title"), provisions=entry.texts("provisions", required=True),
             citation=entry.text("citation"), says=entry.text("says"), kinds=frozenset(kinds or (KINDS if trigger else ("spill",))),
             when=Always() if node is None else self.condition(entry, "when", node), needs=needs, trigger=trigger,
-            starts=self._starts(entry, trigger), limit=self._limit(entry), to=to, to_agency=to_agency, how=how, act=act, owed_by=owed_by,
-            content=self._content(entry), ladder=self._ladder(entry, act), reading=entry.text("reading"),
+            starts=self._starts(entry, trigger), limit=self._limit(entry, trigger), to=to, to_agency=to_agency, how=how, act=act,
+            owed_by=owed_by, content=self._content(entry), ladder=self._ladder(entry, act), reading=entry.text("reading"),
             verified=entry.flag("verified", default=True),
         )  # fmt: skip
 
@@ -324,15 +326,24 @@ class _PackReader:
             starts = entry.text("starts", "event")
             if starts not in ("event", "hearing_at"):
                 entry.fault("starts", f"{starts!r} with `on`", "hearing_at, or leave it out for the event's own time")
+            elif starts not in ("event", *EVENT_KEYS[trigger.event]):
+                entry.fault("starts", f"{trigger.event} says no {starts}", "`on: hearing_set`")
             return starts
+        if "on" in entry:
+            return "event"  # of an event that does not exist, which is noted already
         starts = entry.text("starts")
-        self._words(entry, "starts", [starts], STARTS)
+        self._words(entry, "starts", [starts] if starts else [], STARTS)
         return starts
 
-    def _limit(self, entry: Entry) -> Limit:
+    def _limit(self, entry: Entry, trigger: Trigger | None) -> Limit:
         text = entry.text("limit")
         try:
-            return Limit.parse(text)
+            limit = Limit.parse(text)
+            if limit.shape == "comply by" and (trigger is None or trigger.event != "order_served"):
+                entry.fault("limit", f"{text!r}, and only an order sets a time to comply", "`on: order_served`")
+            if limit.shape == "recurring" and trigger is not None:
+                entry.fault("limit", f"{text!r} after an event", "a rule that starts from a fact, `starts: discharged_at only`")
+            return limit
         except ValueError as error:
             entry.fault(
                 "limit", str(error), "immediately, 2 hours, 7 calendar days, 5 working days, 3 years, 7 calendar days before, comply_by ..."
@@ -350,7 +361,7 @@ class _PackReader:
         if act == "retention" and "ladder" not in entry:
             return ()
         name = entry.text("ladder")
-        if name not in self.ladders:
+        if name and name not in self.ladders:
             entry.fault("ladder", f"no ladder {name!r}", f"one of: {', '.join(sorted(self.ladders))}")
         return self.ladders.get(name, ())
 

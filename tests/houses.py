@@ -269,12 +269,12 @@ async def a_household(
     """A household in `folder`. Without `channels` every message goes to the outbox file; without `people` Chino has its example people."""
     clock = Clock(at)
     house = a_house(folder, clock, law, **settings)
-    await migrate(house)
     files = {name: FileChannel(house.settings.outbox_path, name) for name in ("email", "sms")}
     chosen: dict[str, Channel] = dict(channels if channels is not None else files)
     home = Household(house, clock, chosen, Worker(house, chosen, "test worker"))
-    await home.people(*(example_contacts("chino") if people is None else people))
-    try:
+    try:  # also around the making: a connection left open would keep the test session from ending
+        await migrate(house)
+        await home.people(*(example_contacts("chino") if people is None else people))
         yield home
     finally:
         await home.close()

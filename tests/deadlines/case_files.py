@@ -37,7 +37,7 @@ def _forget(loader: type[yaml.CSafeLoader], ending: str) -> None:
 
 
 _forget(PlainYaml, ":bool")
-PlainYaml.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false"), list("tf"))
+PlainYaml.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(?:true|false)\Z"), list("tf"))
 PlainText.yaml_implicit_resolvers = PlainYaml.yaml_implicit_resolvers
 _forget(PlainText, ":timestamp")
 

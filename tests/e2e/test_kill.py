@@ -159,7 +159,7 @@ def test_fifty_kills_under_a_stream_of_reports_lose_nothing_and_send_nothing_twi
     rest_seconds = time.monotonic() - began - killing_seconds
 
     assert stream.faults == []
-    assert len(stream.reports) >= KILLS, "hardly a stream"
+    assert len(stream.reports) > KILLS // 2, "hardly a stream"
     told = check_reports(spillclock, stream.reports) | check_messages(spillclock) | check_due_alerts(spillclock, stream.reports)
     tell(f"{KILLS} kills in {killing_seconds:.0f} s, then at rest after {rest_seconds:.0f} s; {told}")
 
@@ -169,7 +169,7 @@ def live_until_a_random_moment(spillclock: Spillclock, stream: Stream, chance: r
 
     Counted in what was done, not in time: so a slow machine does not end each life before it has done anything.
     """
-    counted, most = chance.choice([(stream.answered, 6), (spillclock.lines_sent, 24)])
+    counted, most = chance.choice([(stream.answered, 4), (spillclock.lines_sent, 16)])
     enough = counted() + chance.randint(1, most)
     deadline = time.monotonic() + 3
     while counted() < enough and time.monotonic() < deadline:

@@ -510,7 +510,8 @@ async def test_a_ladder_that_cannot_be_climbed_holds_up_no_other(tmp_path: Path)
         async with transaction(home.house, "a hand") as tx:
             row = await tx.session.get_one(Obligation, (await home.clock_of(broken, TWO_HOURS)).id)
             row.ladder = [{**row.ladder[0], "at": "one fine day"}, *row.ladder[1:]]
-        await home.live(hours=2)
+        home.clock.jump(hours=2)
+        await home.work()
         assert {line["spill"] for line in home.told(TWO_HOURS, "due")} == {sound}
 
 

@@ -40,8 +40,8 @@ async def kept(home: Household, body: Any, token: str | None = None) -> tuple[li
 # -- a plain report
 
 
-async def test_a_plain_report_is_answered_with_reference_link_city_and_warnings(home: Household) -> None:
-    answer = await posted(home, a_report(volume=None))
+async def test_a_plain_report_is_answered_with_reference_link_city_and_warnings(small: Household) -> None:
+    answer = await posted(small, a_report(volume=None))
     assert answer.status_code == 201
     body = answer.json()
     assert set(body) == {"reference", "status_url", "jurisdiction", "warnings"}
@@ -50,26 +50,26 @@ async def test_a_plain_report_is_answered_with_reference_link_city_and_warnings(
     assert body["jurisdiction"] == "chino"
     assert body["warnings"] == ["no volume that can be used; a person should estimate it"]
     token = body["status_url"].removeprefix("https://spills.example.gov/status/")
-    async with reading(home.house) as tx:
+    async with reading(small.house) as tx:
         assert (await spill_of_token(tx, "status", token)).reference == body["reference"]
 
 
-async def test_the_raw_report_is_kept_just_as_it_came(home: Household) -> None:
+async def test_the_raw_report_is_kept_just_as_it_came(small: Household) -> None:
     body = a_report(colour="brown", reached="nonsense", contact={"name": "A. Neighbour", "phone": "555"}, deep={"a": [1, {"b": None}]})
-    reference = (await posted(home, body)).json()["reference"]
-    [received] = await home.events(reference, ReportReceived)
+    reference = (await posted(small, body)).json()["reference"]
+    [received] = await small.events(reference, ReportReceived)
     assert (received.raw, received.by_way_of) == (body, "api")
-    assert (await home.history(reference))[0][0].actor == "public"
-    assert (await home.spill(reference)).reporter == {"name": "A. Neighbour", "phone": "555"}
+    assert (await small.history(reference))[0][0].actor == "public"
+    assert (await small.spill(reference)).reporter == {"name": "A. Neighbour", "phone": "555"}
 
 
-async def test_a_report_of_the_public_is_known_when_it_reaches_us(home: Household) -> None:
-    _, facts = await kept(home, a_report(seen_at="2026-12-01T13:30:00-08:00"))
+async def test_a_report_of_the_public_is_known_when_it_reaches_us(small: Household) -> None:
+    _, facts = await kept(small, a_report(seen_at="2026-12-01T13:30:00-08:00"))
     assert (facts["known_at"], facts["discharged_at"]) == ("2026-12-01T22:05:00Z", "2026-12-01T21:30:00Z")
 
 
-async def test_a_time_without_an_offset_is_read_in_the_zone_of_the_city(home: Household) -> None:
-    _, facts = await kept(home, a_report(seen_at="2026-12-01T13:30"))
+async def test_a_time_without_an_offset_is_read_in_the_zone_of_the_city(small: Household) -> None:
+    _, facts = await kept(small, a_report(seen_at="2026-12-01T13:30"))
     assert facts["discharged_at"] == "2026-12-01T21:30:00Z"
 
 
@@ -167,38 +167,38 @@ async def test_a_stopped_process_leaves_unread_reports_to_the_next_one_at_once(h
 # -- the same report again
 
 
-async def test_the_same_key_and_body_give_the_same_answer_and_one_spill(home: Household) -> None:
-    first = await posted(home, a_report(), **{"Idempotency-Key": "k-1"})
-    home.clock.jump(hours=1)
+async def test_the_same_key_and_body_give_the_same_answer_and_one_spill(small: Household) -> None:
+    first = await posted(small, a_report(), **{"Idempotency-Key": "k-1"})
+    small.clock.jump(hours=1)
     reordered = dict(reversed(a_report().items()))
-    again = await posted(home, reordered, **{"Idempotency-Key": "k-1"})
+    again = await posted(small, reordered, **{"Idempotency-Key": "k-1"})
     assert (again.status_code, again.json()) == (201, first.json())
     assert "idempotency-replayed" not in first.headers
     assert again.headers["idempotency-replayed"] == "true"
-    other = await posted(home, a_report(), **{"Idempotency-Key": "k-2"})
-    none = await posted(home, a_report())
+    other = await posted(small, a_report(), **{"Idempotency-Key": "k-2"})
+    none = await posted(small, a_report())
     assert len({answer.json()["reference"] for answer in (first, other, none)}) == 3
-    assert len(await home.events(first.json()["reference"], ReportReceived)) == 1
+    assert len(await small.events(first.json()["reference"], ReportReceived)) == 1
 
 
-async def test_the_same_key_with_another_body_is_refused_with_the_cure(home: Household) -> None:
-    await posted(home, a_report(), **{"Idempotency-Key": "k-1"})
-    answer = await posted(home, a_report(volume=gallons(2)), **{"Idempotency-Key": "k-1"})
+async def test_the_same_key_with_another_body_is_refused_with_the_cure(small: Household) -> None:
+    await posted(small, a_report(), **{"Idempotency-Key": "k-1"})
+    answer = await posted(small, a_report(volume=gallons(2)), **{"Idempotency-Key": "k-1"})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["errors"] == ["Idempotency-Key: used; right would be: a new key for a new report"]
 
 
-async def test_keys_of_two_senders_do_not_meet(home: Household) -> None:
-    token = await home.token("officer", "chino")
-    public = await posted(home, a_report(), **{"Idempotency-Key": "k-1"})
-    staff = await posted(home, a_report(volume=gallons(7)), token, **{"Idempotency-Key": "k-1"})
+async def test_keys_of_two_senders_do_not_meet(small: Household) -> None:
+    token = await small.token("officer", "chino")
+    public = await posted(small, a_report(), **{"Idempotency-Key": "k-1"})
+    staff = await posted(small, a_report(volume=gallons(7)), token, **{"Idempotency-Key": "k-1"})
     assert (public.status_code, staff.status_code) == (201, 201)
     assert public.json()["reference"] != staff.json()["reference"]
 
 
-async def test_the_same_key_sent_many_times_at_once_is_one_spill(home: Household) -> None:
-    answers = await asyncio.gather(*(posted(home, a_report(), **{"Idempotency-Key": "k-1"}) for _ in range(12)))
+async def test_the_same_key_sent_many_times_at_once_is_one_spill(small: Household) -> None:
+    answers = await asyncio.gather(*(posted(small, a_report(), **{"Idempotency-Key": "k-1"}) for _ in range(12)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["reference"] for answer in answers}) == 1
     assert sum("idempotency-replayed" in answer.headers for answer in answers) == 11
@@ -211,43 +211,43 @@ async def test_a_report_that_failed_once_is_replayed_under_its_key(home: Househo
     assert (again.json()["reference"], again.json()["warnings"]) == (first.json()["reference"], [FAILED])
 
 
-async def test_a_key_may_be_any_text_of_any_length(home: Household) -> None:
+async def test_a_key_may_be_any_text_of_any_length(small: Household) -> None:
     for key in ("", " ", "x" * 400, "ключ".encode(), b"\xff"):
-        answer = await posted(home, a_report(location=None), **{"Idempotency-Key": key})
+        answer = await posted(small, a_report(location=None), **{"Idempotency-Key": key})
         assert answer.status_code == 201
 
 
 # -- what the public may not say
 
 
-async def test_the_public_cannot_state_what_only_staff_may(home: Household) -> None:
+async def test_the_public_cannot_state_what_only_staff_may(small: Household) -> None:
     said = {"known_at": "2026-11-01T00:00:00Z", "jurisdiction": "soledad", "threat": False, "kind": "enforcement", "enrollee": True}
-    warnings, facts = await kept(home, a_report(**said, events=[{"type": "cleanup_done", "at": "2026-12-01T22:00:00Z"}]))
+    warnings, facts = await kept(small, a_report(**said, events=[{"type": "cleanup_done", "at": "2026-12-01T22:00:00Z"}]))
     assert warnings == ["only staff may state: enrollee, events, jurisdiction, kind, known_at, threat; kept in the record, not used"]
     assert set(facts) == {"known_at", "jurisdiction", "material", "volume"}
     assert (facts["known_at"], facts["jurisdiction"]) == ("2026-12-01T22:05:00Z", "chino")
 
 
-async def test_facts_in_a_box_of_their_own_are_not_used_either_and_flagged(home: Household) -> None:
-    warnings, facts = await kept(home, a_report(facts={"threat": False}))
+async def test_facts_in_a_box_of_their_own_are_not_used_either_and_flagged(small: Household) -> None:
+    warnings, facts = await kept(small, a_report(facts={"threat": False}))
     assert warnings == ["not understood: facts; kept in the record"]
     assert "threat" not in facts
 
 
-async def test_staff_may_state_any_fact_beside_the_report_or_in_a_box(home: Household) -> None:
-    token = await home.token("officer", "chino")
-    warnings, facts = await kept(home, a_report(threat=True, facts={"known_at": "2026-12-01T12:00:00-08:00", "accidental": True}), token)
+async def test_staff_may_state_any_fact_beside_the_report_or_in_a_box(small: Household) -> None:
+    token = await small.token("officer", "chino")
+    warnings, facts = await kept(small, a_report(threat=True, facts={"known_at": "2026-12-01T12:00:00-08:00", "accidental": True}), token)
     assert warnings == []
     assert (facts["threat"], facts["accidental"], facts["known_at"]) == (True, True, "2026-12-01T12:00:00-08:00")
 
 
-async def test_a_viewer_states_no_more_than_anybody(home: Household) -> None:
-    warnings, _ = await kept(home, a_report(threat=True), await home.token("viewer", "chino"))
+async def test_a_viewer_states_no_more_than_anybody(small: Household) -> None:
+    warnings, _ = await kept(small, a_report(threat=True), await small.token("viewer", "chino"))
     assert warnings == ["only staff may state: threat; kept in the record, not used"]
 
 
-async def test_a_token_that_is_not_valid_is_no_silent_public_report(home: Household) -> None:
-    answer = await posted(home, a_report(), "sc_api_wrong")
+async def test_a_token_that_is_not_valid_is_no_silent_public_report(small: Household) -> None:
+    answer = await posted(small, a_report(), "sc_api_wrong")
     assert answer.status_code == 401
 
 
@@ -274,17 +274,17 @@ async def test_a_token_that_is_not_valid_is_no_silent_public_report(home: Househ
         ),
     ],
 )
-async def test_an_impossible_time_is_flagged_and_never_refused(home: Household, said: dict[str, Any], flag: str) -> None:
-    warnings, facts = await kept(home, a_report(**said), await home.token("officer"))
+async def test_an_impossible_time_is_flagged_and_never_refused(small: Household, said: dict[str, Any], flag: str) -> None:
+    warnings, facts = await kept(small, a_report(**said), await small.token("officer"))
     assert len(warnings) == 1
     assert warnings[0].startswith(flag)
     for key, value in said.items():
         assert facts.get(key) == (value if "kept as told" in flag else "2026-12-01T22:05:00Z" if key == "known_at" else None)
 
 
-async def test_a_clock_a_few_minutes_fast_is_no_oddity(home: Household) -> None:
+async def test_a_clock_a_few_minutes_fast_is_no_oddity(small: Household) -> None:
     soon = (TUESDAY + timedelta(minutes=4)).isoformat()
-    warnings, facts = await kept(home, a_report(seen_at=soon))
+    warnings, facts = await kept(small, a_report(seen_at=soon))
     assert warnings == []
     assert facts["discharged_at"] == "2026-12-01T22:05:00Z"
 
@@ -310,9 +310,9 @@ async def test_a_clock_a_few_minutes_fast_is_no_oddity(home: Household) -> None:
     ],
 )
 async def test_an_odd_place_is_flagged_and_read_where_one_slip_explains_it(
-    home: Household, lat: Any, lon: Any, city: str | None, flag: str
+    small: Household, lat: Any, lon: Any, city: str | None, flag: str
 ) -> None:
-    answer = await posted(home, a_report(location={"lat": lat, "lon": lon}))
+    answer = await posted(small, a_report(location={"lat": lat, "lon": lon}))
     assert answer.status_code == 201
     assert answer.json()["jurisdiction"] == city
     [warning] = answer.json()["warnings"]
@@ -333,8 +333,8 @@ async def test_an_odd_place_is_flagged_and_read_where_one_slip_explains_it(
         ({"quantity": 1.5, "unit": "cubic meters"}, {"quantity": 1.5, "unit": "m3"}),
     ],
 )
-async def test_a_volume_in_words_of_people_is_read(home: Household, volume: Any, read: dict[str, Any]) -> None:
-    warnings, facts = await kept(home, a_report(volume=volume))
+async def test_a_volume_in_words_of_people_is_read(small: Household, volume: Any, read: dict[str, Any]) -> None:
+    warnings, facts = await kept(small, a_report(volume=volume))
     assert warnings == []
     assert facts["volume"] == read
     assert {type(value) for value in facts["volume"].values()} == {type(value) for value in read.values()}
@@ -352,8 +352,8 @@ async def test_a_volume_in_words_of_people_is_read(home: Household, volume: Any,
     ],
     ids=str,
 )  # fmt: skip
-async def test_a_volume_that_cannot_be_used_is_left_out_and_flagged(home: Household, volume: Any) -> None:
-    warnings, facts = await kept(home, a_report(volume=volume))
+async def test_a_volume_that_cannot_be_used_is_left_out_and_flagged(small: Household, volume: Any) -> None:
+    warnings, facts = await kept(small, a_report(volume=volume))
     assert warnings[-1] == "no volume that can be used; a person should estimate it"
     assert len(warnings) > 1
     assert all(warning.startswith("volume") for warning in warnings[:-1])
@@ -365,19 +365,19 @@ async def test_a_volume_that_cannot_be_used_is_left_out_and_flagged(home: Househ
 
 
 @pytest.mark.parametrize("value", [None, True, 0, -1.5, "", "text", [], [None], {}, {"a": [{}]}, [[[]]]], ids=repr)
-async def test_any_value_under_any_key_is_kept(home: Household, value: Any) -> None:
+async def test_any_value_under_any_key_is_kept(small: Household, value: Any) -> None:
     everything = dict.fromkeys((*intake.PUBLIC_KEYS, *intake.FACT_KEYS, "facts", "reason", "", "unknown"), value)
-    for token in (None, await home.token("officer")):
-        warnings, facts = await kept(home, everything, token)
+    for token in (None, await small.token("officer")):
+        warnings, facts = await kept(small, everything, token)
         assert "no volume that can be used; a person should estimate it" in warnings
         assert facts["known_at"]
         assert "jurisdiction" not in facts
 
 
-async def test_texts_that_no_database_can_hold_are_kept_readable(home: Household) -> None:
+async def test_texts_that_no_database_can_hold_are_kept_readable(small: Household) -> None:
     nasty = "a\x00b\ud800c\udfffd\x07e\u202e\u2028"
     answer = await posted(
-        home,
+        small,
         {
             nasty: {nasty: [nasty]}, "description": nasty, "location": {**IN_CHINO, "address": nasty}, "material": nasty,
             "contact": {"name": nasty, nasty: nasty, "privacy": nasty}, "language": nasty, "reached": [nasty], "seen_at": nasty,
@@ -386,83 +386,83 @@ async def test_texts_that_no_database_can_hold_are_kept_readable(home: Household
     )  # fmt: skip
     assert answer.status_code == 201
     reference = answer.json()["reference"]
-    spill = await home.spill(reference)
+    spill = await small.spill(reference)
     for text in (spill.description, spill.address, *spill.flags, *spill.reporter, *spill.reporter.values()):
         assert not {"\x00", "\x07"} & set(text)
         text.encode()  # no half of a surrogate is left
-    async with home.client(await home.token("officer")) as client:
+    async with small.client(await small.token("officer")) as client:
         shown = await client.get(f"/api/v1/spills/{reference}")
     assert shown.status_code == 200
     assert shown.json()["timeline"][0]["raw"]["description"].startswith("a\N{REPLACEMENT CHARACTER}b?c?d")
 
 
-async def test_an_empty_object_is_a_report(home: Household) -> None:
-    warnings, facts = await kept(home, {})
+async def test_an_empty_object_is_a_report(small: Household) -> None:
+    warnings, facts = await kept(small, {})
     assert warnings == ["no place", "no volume that can be used; a person should estimate it", "no description"]
     assert facts == {"known_at": "2026-12-01T22:05:00Z"}
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"[]", b"null", b'"text"', b"5", b'{"a": ', b"\xff\xfe\x00", b"[" * 100_000])
-async def test_what_is_no_json_object_is_answered_with_400(home: Household, body: bytes) -> None:
-    answer = await posted(home, body)
+async def test_what_is_no_json_object_is_answered_with_400(small: Household, body: bytes) -> None:
+    answer = await posted(small, body)
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
     assert "right would be" in answer.json()["errors"][0]
 
 
 @pytest.mark.parametrize("depth", [10, 49, 200, 600])
-async def test_a_deeply_nested_report_is_kept_as_deep_as_it_can_be(home: Household, depth: int) -> None:
+async def test_a_deeply_nested_report_is_kept_as_deep_as_it_can_be(small: Household, depth: int) -> None:
     nested: Any = "bottom"
     for _ in range(depth):
         nested = [nested]
     body = json.dumps(a_report()).encode()[:-1] + b', "deep": ' + b"[" * depth + b'"bottom"' + b"]" * depth + b"}"
-    answer = await posted(home, body, **{"Idempotency-Key": "deep"})
+    answer = await posted(small, body, **{"Idempotency-Key": "deep"})
     assert answer.status_code == 201
-    again = await posted(home, body, **{"Idempotency-Key": "deep"})
+    again = await posted(small, body, **{"Idempotency-Key": "deep"})
     assert again.json() == answer.json()
-    [received] = await home.events(answer.json()["reference"], ReportReceived)
+    [received] = await small.events(answer.json()["reference"], ReportReceived)
     assert (received.raw["deep"] == nested) == (depth < 50)
 
 
-async def test_a_body_of_a_megabyte_is_too_large(home: Household) -> None:
-    answer = await posted(home, a_report(description="x" * 1_000_001))
+async def test_a_body_of_a_megabyte_is_too_large(small: Household) -> None:
+    answer = await posted(small, a_report(description="x" * 1_000_001))
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["title"] == "Too large"
-    async with home.client(await home.token("viewer")) as client:
+    async with small.client(await small.token("viewer")) as client:
         assert (await client.get("/api/v1/spills")).json()["spills"] == []
 
 
-async def test_a_body_that_hides_its_length_is_too_large_all_the_same(home: Household) -> None:
+async def test_a_body_that_hides_its_length_is_too_large_all_the_same(small: Household) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(30):
             yield b" " * 50_000
 
-    async with home.client() as client:
+    async with small.client() as client:
         answer = await client.post("/api/v1/spills", content=pieces())
     assert answer.status_code == 413
 
 
-async def test_a_long_description_is_kept_whole_in_the_record(home: Household) -> None:
-    answer = await posted(home, a_report(description="sewage " * 100_000))
+async def test_a_long_description_is_kept_whole_in_the_record(small: Household) -> None:
+    answer = await posted(small, a_report(description="sewage " * 100_000))
     assert answer.status_code == 201
     reference = answer.json()["reference"]
-    assert len((await home.spill(reference)).description) == 20_000
-    assert len((await home.events(reference, ReportReceived))[0].raw["description"]) == 700_000
+    assert len((await small.spill(reference)).description) == 20_000
+    assert len((await small.events(reference, ReportReceived))[0].raw["description"]) == 700_000
 
 
-async def test_who_reports_may_be_anything(home: Household) -> None:
+async def test_who_reports_may_be_anything(small: Household) -> None:
     for contact in ("call me", ["A"], 5, {"privacy": "nobody's business"}):
-        warnings, _ = await kept(home, a_report(contact=contact))
+        warnings, _ = await kept(small, a_report(contact=contact))
         assert len(warnings) == 1
         assert warnings[0].startswith("contact: ")
     for contact in ({}, {"privacy": "anonymous"}, {"name": "A", "email": None, "phone": 5}):
-        warnings, _ = await kept(home, a_report(contact=contact))
+        warnings, _ = await kept(small, a_report(contact=contact))
         assert warnings == []
 
 
-async def test_reports_at_the_same_moment_get_references_of_their_own(home: Household) -> None:
-    answers = await asyncio.gather(*(posted(home, a_report(location=None)) for _ in range(25)))
+async def test_reports_at_the_same_moment_get_references_of_their_own(small: Household) -> None:
+    answers = await asyncio.gather(*(posted(small, a_report(location=None)) for _ in range(25)))
     assert len({answer.json()["reference"] for answer in answers}) == 25
 
 

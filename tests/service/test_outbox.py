@@ -15,10 +15,10 @@ from service.events import MessageAccepted, MessageGaveUp
 from service.outbox import PATIENCE, Promise, claim, deliver, next_message_at, promise, release_orphans, send
 from service.parties import Person
 from service.tables import MessageRow
-from service.transaction import open_engine, reading, transaction
+from service.transaction import reading, transaction
 from service.wording import Words
 from service.worker import Worker, working
-from tests.houses import TUESDAY, Household, a_household
+from tests.houses import TUESDAY, Household, a_household, an_engine
 from tests.service.channels import Gate, Post, both
 from tests.service.small_law import CALL, small_law
 from tests.spills import a_report
@@ -329,10 +329,12 @@ async def test_two_workers_on_one_database_send_no_message_twice(tmp_path: Path)
     provider = Slow()
     async with a_household(tmp_path, law=QUIET, people=[]) as home:
         await promise_many(home, 500)
-        second = home.with_house(engine=open_engine(home.house.settings), writing=asyncio.Lock())  # as another process has them
+        second = home.with_house(engine=an_engine(home.house.settings), writing=asyncio.Lock())  # as another process has them
         workers = [Worker(home.house, {"email": provider}, "first"), Worker(second.house, {"email": provider}, "second")]
-        await asyncio.gather(*(worker.round() for worker in workers))
-        await second.house.engine.dispose()
+        try:
+            await asyncio.gather(*(worker.round() for worker in workers))
+        finally:
+            await second.house.engine.dispose()
         assert len(provider.keys) == 500
         assert set(provider.keys.values()) == {1}
         assert Counter(row.state for row in await home.messages()) == {"accepted": 500}

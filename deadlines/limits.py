@@ -138,9 +138,7 @@ class Count:
     def _middle(self) -> list[str]:
         limit = self.limit
         if limit.shape == "immediately":
-            return [
-                f"Immediately: the text gives no number; {IMMEDIATELY} of elapsed time is the outer bound of EPA's policy for CERCLA 103."
-            ]
+            return ["Immediately: the text gives no number. A quarter of an hour is added, the outer bound of EPA's policy for CERCLA 103."]
         if limit.shape == "elapsed":
             words = f"Plus {limit.text} of elapsed time; nights, weekends and holidays count."
             return [words, *self._clock_change()]
@@ -164,7 +162,9 @@ class Count:
         if not shift:
             return []
         word = "forward" if shift > timedelta() else "back"
-        return [f"Clocks go {word} by {abs(shift)} in between, so {start.strftime('%H:%M')} becomes {due.strftime('%H:%M')} on the wall."]
+        minutes = int(abs(shift).total_seconds()) // 60
+        by = "an hour" if minutes == 60 else f"{minutes} minutes"
+        return [f"Clocks go {word} by {by} in between, so {start.strftime('%H:%M')} becomes {due.strftime('%H:%M')} on the wall."]
 
     def _closing(self) -> list[str]:
         told_due = f"Due {told(self.due_at, self.zone)}"

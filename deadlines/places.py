@@ -42,8 +42,8 @@ class Places:
 
     def locate(self, lat: float, lon: float) -> Place:
         """The city around a point in degrees. Two cities that both hold it (a sliver of overlap): the one it lies deeper in."""
-        edges = {city: self._metres_to_edge(polygons, lat, lon) for city, polygons in self._polygons.items()}
         inside = [city for city, polygons in self._polygons.items() if any(_inside(polygon, lat, lon) for polygon in polygons)]
+        edges = {city: self._metres_to_edge(self._polygons[city], lat, lon) for city in inside or self._polygons}
         if inside:
             city = max(inside, key=lambda one: edges[one])
             return Place(city, city, edges[city])

@@ -96,6 +96,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--role", required=True, metavar="ROLE", help="viewer, officer, manager or administrator")
     add.add_argument("--city", metavar="CITY", help="the one city this person works for (default: every city)")
     command("token", _later("user_token"), "print a new bearer token, and nothing else", user).add_argument("email", metavar="EMAIL")
+    contact = commands.add_parser("contact", help="who fills the roles of a city").add_subparsers(required=True, metavar="ACTION")
+    command("list", _later("contact_list"), "every contact, one a line, with its number", contact)
+    fill = command("add", _later("contact_add"), "have a person fill a role", contact)
+    for name in ("city", "role", "name"):
+        fill.add_argument(name, metavar=name.upper())
+    fill.add_argument("--email", default="", metavar="EMAIL")
+    fill.add_argument("--phone", default="", metavar="PHONE")
+    command("remove", _later("contact_remove"), "take a contact out", contact).add_argument("number", metavar="NUMBER", type=int)
     command("doctor", _later("doctor"), "check settings, database, sender, and ladders that reach nobody")
     return parser
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import access, programs, rehearsal
+from service import access, parties, programs, rehearsal
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reading_input import moment, read_json
 from service.settings import read_settings
-from service.transaction import transaction
+from service.transaction import reading, transaction
 from service.wording import local
 
 DONE, FAILED = 0, 1
@@ -111,6 +111,35 @@ def _doctor(_: argparse.Namespace) -> int:
     return FAILED if any(finding.startswith("WRONG") for finding in findings) else DONE
 
 
+def _contact_list(_: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()) as house, reading(house) as tx:
+            for contact in await parties.contacts(tx):
+                _say(f"{contact.id}\t{contact.city}\t{contact.role}\t{contact.name}\t{contact.email or '-'}\t{contact.phone or '-'}")
+
+    asyncio.run(work())
+    return DONE
+
+
+def _contact_add(given: argparse.Namespace) -> int:
+    async def work() -> int | None:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            return (await parties.add_contact(tx, given.city, given.role, given.name, given.email, given.phone)).id
+
+    _say(f"contact {asyncio.run(work())} added: {given.name} is {given.role.replace('_', ' ')} of {given.city}")
+    return DONE
+
+
+def _contact_remove(given: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            await parties.remove_contact(tx, given.number)
+
+    asyncio.run(work())
+    _say(f"contact {given.number} removed")
+    return DONE
+
+
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
     "web": _web,
@@ -119,5 +148,8 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "rehearse": _rehearse,
     "user_add": _user_add,
     "user_token": _user_token,
+    "contact_list": _contact_list,
+    "contact_add": _contact_add,
+    "contact_remove": _contact_remove,
     "doctor": _doctor,
 }

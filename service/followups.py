@@ -12,6 +12,8 @@ from sqlmodel import col
 from deadlines import as_z
 from service.errors import BadInput, Conflict
 from service.events import ActRecorded, FollowUpFiled, FollowUpSaved
+from service.obligations import record_met
+from service.outbox import OPEN_STATES
 from service.spills import clean
 from service.tables import FollowUp, Obligation, Spill
 from service.transaction import Transaction
@@ -83,6 +85,8 @@ async def file_report(tx: Transaction, spill: Spill, row: Obligation, content: M
             "content": held,
         }  # fmt: skip
         await tx.record(spill, ActRecorded(act=act, note=f"follow-up report, version {draft.version}, filed by {draft.by}"))
+        if row.state in OPEN_STATES:  # the pack of today asks more than the one this clock was opened under
+            await record_met(tx, spill, row, tx.now)
     return stamp
 
 

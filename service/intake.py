@@ -24,7 +24,7 @@ from service.errors import BadInput
 from service.events import AssessmentFailed, FactsRecorded, ReportReceived, TriageAsked
 from service.obligations import apply_law
 from service.parties import status_url
-from service.spills import checked_facts, clean, open_spill
+from service.spills import checked_facts, clean, open_spill, storable
 from service.tables import IdempotencyKey, Spill
 from service.transaction import House, Transaction, transaction
 
@@ -35,7 +35,6 @@ _ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
-_DEEPEST = 50
 _LARGEST_COUNT = 10**12
 _FUTURE_SLACK = timedelta(minutes=5)
 _RETRY_WAITS = (timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=30))
@@ -99,7 +98,7 @@ async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
     row = await tx.session.get(IdempotencyKey, _digest(f"{arrival.sender}|{arrival.key}"))
     if row is None:
         return None
-    if row.request_digest != _digest(repr(_sorted(_storable(arrival.body)))):
+    if row.request_digest != _digest(repr(_sorted(storable(arrival.body)))):
         raise BadInput(
             "this Idempotency-Key came before with another body", ["Idempotency-Key: used; right would be: a new key for a new report"]
         )
@@ -108,7 +107,7 @@ async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
 
 
 async def _store(tx: Transaction, arrival: Arrival) -> Spill:
-    body = _storable(arrival.body)
+    body = storable(arrival.body)
     contact = body.get("contact")
     reporter = (
         {clean(key): clean(value) for key, value in contact.items() if isinstance(value, str)} if isinstance(contact, Mapping) else {}
@@ -386,19 +385,6 @@ def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, re
         flags.append("ended_at: ends before it begins (kept as told)")
     if moments.get("discharged_at", moments["known_at"]) > moments["known_at"]:
         flags.append("known_at: known before it began (kept as told; the earlier counts)")
-
-
-def _storable(value: Any, depth: int = 0) -> Any:
-    """The raw report with only such texts, numbers and nesting as a database can hold; nothing else is changed."""
-    if depth > _DEEPEST:
-        return "(nested too deeply to be kept)"
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {_storable(str(key)): _storable(part, depth + 1) for key, part in value.items()}
-    return [_storable(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 
 def _sorted(value: Any) -> Any:

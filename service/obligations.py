@@ -49,12 +49,14 @@ async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
     if spill.city is not None:
         clocks = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now).clocks
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
+    new = [(_new_row(tx, spill, clock), clock) for clock in clocks if _key(clock) not in rows]
+    tx.session.add_all(row for row, _ in new)
+    await tx.session.flush()  # all of them at once: their events need their numbers
+    for row, clock in new:
+        await _open(tx, spill, row, clock)
     for clock in clocks:
-        row = rows.pop(_key(clock), None)
-        if row is None:
-            await _open(tx, spill, clock)
-        else:
-            await _adjust(tx, spill, row, clock)
+        if (kept := rows.pop(_key(clock), None)) is not None:
+            await _adjust(tx, spill, kept, clock)
     for row in rows.values():
         if row.state not in (*_CLOSED, "withdrawn"):
             row.state, row.reason = "withdrawn", why
@@ -89,15 +91,17 @@ def _take(row: Obligation, clock: Clock, now: datetime) -> None:
     row.reason = clock.uncomputable or ""
 
 
-async def _open(tx: Transaction, spill: Spill, clock: Clock) -> None:
+def _new_row(tx: Transaction, spill: Spill, clock: Clock) -> Obligation:
     duty, event_no, occurrence = _key(clock)
     row = Obligation(
         spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
         ladder=escalation.frozen_ladder(clock.ladder),
     )  # fmt: skip
     _take(row, clock, tx.now)
-    tx.session.add(row)
-    await tx.session.flush()
+    return row
+
+
+async def _open(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
     if clock.met_at is not None:
         await _meet(tx, spill, row, clock, opened=True)
     else:
@@ -154,12 +158,19 @@ async def _meet(tx: Transaction, spill: Spill, row: Obligation, clock: Clock, *,
     """Judged by the due moment on record, which a new version of the pack alone does not move."""
     if clock.met_at is None or row.due_at is None:
         return
-    _mark_met(row, clock.met_at, row.due_at)
     if opened:
+        _mark_met(row, clock.met_at, row.due_at)
         await tx.record(spill, ObligationOpened(obligation=row.id or 0, clock=row.clock))
-    late = _late_by(clock.met_at, row.due_at)
-    met = ObligationMet(obligation=row.id or 0, duty=row.duty, met_at=as_z(clock.met_at) or "", late_by_s=late)
-    await tx.record(spill, met, clock.met_at)
+    await record_met(tx, spill, row, clock.met_at)
+
+
+async def record_met(tx: Transaction, spill: Spill, row: Obligation, met_at: datetime) -> None:
+    """Record that a duty with a due time was done, on time or late by the due moment on record."""
+    if row.due_at is None:
+        return
+    _mark_met(row, met_at, row.due_at)
+    met = ObligationMet(obligation=row.id or 0, duty=row.duty, met_at=as_z(met_at) or "", late_by_s=_late_by(met_at, row.due_at))
+    await tx.record(spill, met, met_at)
 
 
 def _mark_met(row: Obligation, met_at: datetime, due_at: datetime) -> None:

@@ -57,9 +57,9 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
     """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing."""
     address = person.addresses[channel]
     once = f"{about.climb}|{channel}|{address}"
-    found: MessageRow | None = (await tx.session.execute(select(MessageRow).where(col(MessageRow.once) == once))).scalar_one_or_none()
-    if found is not None:
-        return found
+    promised = await _promised(tx, about.climb)
+    if once in promised:
+        return promised[once]
     row = MessageRow(
         id=uuid.uuid4().hex, once=once, spill_id=about.spill.id or 0, obligation_id=about.obligation.id if about.obligation else None,
         climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
@@ -67,9 +67,18 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
         give_up_at=tx.now + PATIENCE,
     )  # fmt: skip
     tx.session.add(row)
-    await tx.session.flush()
+    promised[once] = row
     tx.wakes_worker = True
     return row
+
+
+async def _promised(tx: Transaction, climb: str) -> dict[str, MessageRow]:
+    """What is promised for a climb already, by what keeps it from being promised twice; looked up once in a transaction."""
+    promised: dict[str, MessageRow] | None = tx.memo.get(("promised", climb))
+    if promised is None:
+        rows = (await tx.session.execute(select(MessageRow).where(col(MessageRow.climb) == climb))).scalars()
+        promised = tx.memo[("promised", climb)] = {row.once: row for row in rows}
+    return promised
 
 
 async def cancel(tx: Transaction, obligation: Obligation, person: str | None = None) -> None:

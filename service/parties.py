@@ -11,7 +11,9 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlmodel import col
 
-from service.errors import NotKnown
+from deadlines.ladder import ROLES
+from notifiers.addresses import e164, problem_with_email
+from service.errors import BadInput, NotKnown
 from service.tables import Account, Contact, Spill
 from service.transaction import House, Transaction
 
@@ -31,8 +33,11 @@ async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
     """Who fills a role for this spill: the named discharger where there is one, else the city's contacts; empty where nobody does."""
     if role == "discharger" and spill.discharger.get("name"):
         return [_person(spill.discharger["name"], role, spill.discharger)]
-    query = select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
-    return [_of_contact(contact) for contact in (await tx.session.execute(query)).scalars()]
+    found: list[Person] | None = tx.memo.get(("people", spill.city, role))
+    if found is None:
+        query = select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
+        found = tx.memo[("people", spill.city, role)] = [_of_contact(contact) for contact in (await tx.session.execute(query)).scalars()]
+    return found
 
 
 async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
@@ -62,6 +67,44 @@ def _of_contact(contact: Contact) -> Person:
 def _person(name: str, role: str, reach: dict[str, Any]) -> Person:
     addresses = {"email": reach.get("email") or "", "sms": reach.get("phone") or ""}
     return Person(name, role, {channel: address for channel, address in addresses.items() if address})
+
+
+async def contacts(tx: Transaction) -> list[Contact]:
+    """Everybody who fills a role, by city and role."""
+    found = await tx.session.execute(select(Contact).order_by(col(Contact.city), col(Contact.role), col(Contact.id)))
+    return list(found.scalars())
+
+
+async def add_contact(tx: Transaction, city: str, role: str, name: str, email: str, phone: str) -> Contact:
+    """Have a person fill a role of a city. Raises BadInput for an unknown city or role, or an address nothing can be sent to."""
+    number = e164(phone) or ""
+    faults = []
+    if city not in tx.house.rulebook.cities:
+        faults.append(f"CITY: {city!r} is not a known city; right would be: one of {', '.join(tx.house.rulebook.cities)}")
+    if role not in ROLES:
+        faults.append(f"ROLE: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
+    if not name.strip():
+        faults.append("NAME: missing; right would be: a person or a desk")
+    if email and (problem := problem_with_email(email)):
+        faults.append(f"--email: {problem}")
+    if phone and not number:
+        faults.append(f"--phone: {phone!r} is not a telephone number; right would be: (909) 555-0100 or +19095550100")
+    if not email and not phone:
+        faults.append("--email, --phone: both missing; right would be: at least one of them")
+    if faults:
+        raise BadInput("the contact cannot be added", faults)
+    contact = Contact(city=city, role=role, name=name.strip()[:200], email=email, phone=number)
+    tx.session.add(contact)
+    await tx.session.flush()
+    return contact
+
+
+async def remove_contact(tx: Transaction, number: int) -> None:
+    """Take a contact out; what was sent to them stays on record. Raises NotKnown."""
+    contact = await tx.session.get(Contact, number)
+    if contact is None:
+        raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
+    await tx.session.delete(contact)
 
 
 def link_token(house: House, purpose: str, spill: Spill) -> str:

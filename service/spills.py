@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,7 @@ from service.transaction import Recorded, Transaction
 
 # Keys of the fact object that an amendment may not touch: what happened since is recorded as an act, never rewritten.
 _NOT_AMENDED = ("events",)
+_DEEPEST = 50
 
 
 def clean(value: Any) -> str:
@@ -26,6 +28,19 @@ def clean(value: Any) -> str:
     return "".join(
         letter if letter in "\n\t" or letter.isprintable() or letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text
     ).strip()
+
+
+def storable(value: Any, depth: int = 0) -> Any:
+    """A JSON value with only such texts, numbers and nesting as a database and a page can hold; nothing else is changed."""
+    if depth > _DEEPEST:
+        return "(nested too deeply to be kept)"
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {storable(str(key)): storable(part, depth + 1) for key, part in value.items()}
+    return [storable(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 
 async def open_spill(tx: Transaction, **fields: Any) -> Spill:

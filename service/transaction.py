@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -79,6 +79,8 @@ class Transaction:
         self.now = now
         self.actor = actor
         self.wakes_worker = False
+        # What was looked up already in this transaction and cannot change in it.
+        self.memo: dict[Hashable, Any] = {}
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
@@ -95,7 +97,6 @@ class Transaction:
                 recorded_at=self.now,
             )
         )
-        await self.session.flush()
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from service.access import Staff, staff_of
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
 from service.parties import spill_of_token
+from service.spills import storable
 from service.tables import Spill
 from service.transaction import House, Transaction, reading
 
@@ -79,7 +80,7 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The JSON object of a request body. Raises BadInput where it is not one."""
+    """The JSON object of a request body, without what no database can hold. Raises BadInput where it is not one."""
     body = await request.body()
     try:
         given = json.loads(body or b"null")
@@ -91,7 +92,8 @@ async def json_object(request: Request) -> dict[str, Any]:
         problem = BadInput("the body is not a JSON object", ['body: right would be: {"description": "..."}'])
         problem.status = 400
         raise problem
-    return given
+    kept: dict[str, Any] = storable(given)
+    return kept
 
 
 async def read_body(request: Request, shape: type[Shape]) -> Shape:

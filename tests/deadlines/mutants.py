@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from typing import Any
 
 import yaml
@@ -239,31 +239,35 @@ def same_for_every_fact(one: Rule, other: Rule) -> bool:
     """Whether two rules that differ in `when` alone answer alike whatever the facts: then a mutant is no mistake, but the same law."""
     if replace(one, when=other.when) != other:
         return False
-    asked = _facts_asked(one.when) | _facts_asked(other.when)
-    bounds = {*_volumes(one.when), *_volumes(other.when)}
-    words = {word for part in chain(_parts(one.when), _parts(other.when)) if isinstance(part, Is) for word in part.words}
+    both = (*_parts(one.when), *_parts(other.when))
+    words = frozenset(word for part in both if isinstance(part, Is) and part.fact == "material" for word in part.words)
+    bounds = frozenset(part.gallons for part in both if isinstance(part, VolumeIs))
+    views = _views(frozenset(name for part in both for name in _fact_asked(part)), words, bounds)
+    return all(one.when.judge(view) is other.when.judge(view) for view in views)
+
+
+@cache
+def _views(names: frozenset[str], materials: frozenset[str], bounds: frozenset[Fraction]) -> tuple[View, ...]:
+    """Every combination of answers to the facts that are asked, each seen once."""
     grid: dict[str, Sequence[object]] = {
-        "material": (None, "other", *(word for word in MATERIALS if word in words)), "premises": (None, *PREMISES),
+        "material": (None, "other", *(word for word in MATERIALS if word in materials)), "premises": (None, *PREMISES),
         "volume": (None, *_around(bounds)), "reached": (None, *_places()),
     }  # fmt: skip
-    names = sorted(asked)
-    for values in product(*(grid.get(name, (None, True, False)) for name in names)):
-        facts = dict(zip(names, values, strict=True))
+    ordered = sorted(names)
+    found = []
+    for values in product(*(grid.get(name, (None, True, False)) for name in ordered)):
+        facts = dict(zip(ordered, values, strict=True))
         if "rq_reached" in facts:
             facts["reportable_quantity"] = facts.pop("rq_reached")
-        if facts.get("reportable_quantity", True) is None:
-            facts["material"] = facts.get("material") or "hazardous_material"
-        view = View(Facts("chino", **facts), rulebook().quantities)  # type: ignore[arg-type]
-        if one.when.judge(view) is not other.when.judge(view):
-            return False
-    return True
+        found.append(View(Facts("chino", **facts), rulebook().quantities))  # type: ignore[arg-type]
+    return tuple(found)
 
 
 def _places() -> Iterator[frozenset[str]]:
     return (frozenset(some) for size in (1, 2, 3) for some in combinations(PLACES_REACHED, size))
 
 
-def _around(bounds: set[Fraction]) -> list[Volume]:
+def _around(bounds: frozenset[Fraction]) -> list[Volume]:
     return [Volume(Decimal(0), Decimal(int(bound)) + Decimal(step), "gal") for bound in bounds for step in ("-0.5", "0", "0.5")]
 
 
@@ -274,21 +278,15 @@ def _parts(tree: Condition) -> Iterator[Condition]:
         yield from _parts(part)
 
 
-def _facts_asked(tree: Condition) -> set[str]:
-    names: set[str] = set()
-    for part in _parts(tree):
-        match part:
-            case Flag(name) | Is(name, _):
-                names.add(name)
-            case VolumeIs():
-                names.add("volume")
-            case Reached():
-                names.add("reached")
-    return names
-
-
-def _volumes(tree: Condition) -> Iterator[Fraction]:
-    return (part.gallons for part in _parts(tree) if isinstance(part, VolumeIs))
+def _fact_asked(part: Condition) -> tuple[str, ...]:
+    match part:
+        case Flag(name) | Is(name, _):
+            return (name,)
+        case VolumeIs():
+            return ("volume",)
+        case Reached():
+            return ("reached",)
+    return ()
 
 
 def covers_of(pack_id: str) -> Iterator[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import Spillclock
+from tests.e2e.program import Spillclock, tell
 
 
 @pytest.fixture
@@ -22,6 +22,8 @@ def install(tmp_path: Path) -> Iterator[Callable[..., Spillclock]]:
     yield make
     for one in made:
         one.kill()
+        if one.log.exists():
+            tell(f"What {one.url} said:\n{one.log.read_text()[-8000:]}")  # shown where the test failed
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from sqlmodel import col
 from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput, NotKnown
+from service.spills import clean
 from service.tables import Account, Contact, Spill
 from service.transaction import House, Transaction
 
@@ -117,7 +118,7 @@ def link_token(house: House, purpose: str, spill: Spill) -> str:
 async def spill_of_token(tx: Transaction, purpose: str, token: str) -> Spill:
     """The spill a private link leads to. Raises NotKnown for any token that is not exactly right, whatever is wrong with it."""
     try:
-        spill = await tx.spill(token.split(".")[0][:24])
+        spill = await tx.spill(clean(token.split(".")[0])[:24])
     except NotKnown:
         spill = None
     # Compared even where there is no spill, so that the time taken tells nothing.

@@ -93,7 +93,7 @@ def _without(rule: Source, key: str) -> Source:
 def _limits(rule: Source) -> Iterator[str]:
     limit = rule["limit"]
     fixed = {
-        "immediately": ("14 minutes", "16 minutes", "before the act", "comply_by"),
+        "immediately": ("14 minutes", "16 minutes", "1 hour", "before the act"),
         "comply_by": ("immediately", "1 calendar days", "comply_by, else immediately"),
         "comply_by, else immediately": ("immediately", "comply_by"),
         "before the act": ("immediately", "1 calendar days before", "1 hours"),

@@ -366,7 +366,7 @@ async def test_a_volume_that_cannot_be_used_is_left_out_and_flagged(small: House
 
 @pytest.mark.parametrize("value", [None, True, 0, -1.5, "", "text", [], [None], {}, {"a": [{}]}, [[[]]]], ids=repr)
 async def test_any_value_under_any_key_is_kept(small: Household, value: Any) -> None:
-    everything = dict.fromkeys((*intake.PUBLIC_KEYS, *intake.FACT_KEYS, "facts", "reason", "", "unknown"), value)
+    everything = dict.fromkeys((*intake.PUBLIC_KEYS, *intake.FACT_KEYS, "facts", "photos", "reason", "", "unknown"), value)
     for token in (None, await small.token("officer")):
         warnings, facts = await kept(small, everything, token)
         assert "no volume that can be used; a person should estimate it" in warnings

@@ -1,0 +1,118 @@
+"""A rehearsal: the same spill through the same escalation, on a clock that nobody waits for."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadlines import FactFaults
+from service.rehearsal import Rehearsed, as_line, rehearse
+from tests.houses import TUESDAY, a_household
+from tests.spills import a_report, gallons
+
+RWQCB = "chino/rwqcb-2-hours"
+SPILL: dict[str, Any] = {
+    "jurisdiction": "chino", "material": "sewage", "volume": gallons(1500), "known_at": "2026-12-01T14:05:00-08:00",
+    "reached": ["contained"], "threat": False, "accidental": False,
+}  # fmt: skip
+
+
+def call(minute: int) -> dict[str, Any]:
+    at = (TUESDAY + timedelta(minutes=minute)).isoformat()
+    return {"type": "notice_given", "at": at, "recipient": "rwqcb-santa-ana", "method": "telephone"}
+
+
+def about(told: list[Rehearsed], duty: str) -> list[tuple[datetime, str, str]]:
+    return [(message.at, message.step, message.to) for message in told if message.duty == duty]
+
+
+async def test_a_rehearsal_tells_every_message_in_order_with_its_reason() -> None:
+    told = await rehearse(SPILL, TUESDAY + timedelta(days=1))
+    assert [message.at for message in told] == sorted(message.at for message in told)
+    first = next(message for message in told if message.duty == RWQCB)
+    assert (first.at, first.step) == (TUESDAY, "start")
+    assert first.reason.startswith(f"{RWQCB}, rung start, to the ")
+    steps = list(dict.fromkeys(step for _, step, _ in about(told, RWQCB)))
+    assert steps == ["start", "start+15m", "due-1h", "due-10m", "due", "due+30m", *(f"due+1h#{number}" for number in range(1, 9))]
+    assert {message.role for message in told} == {"discharger", "duty_officer", "supervisor", "director"}
+    assert as_line(first).keys() == {"at", "to", "recipient", "role", "channel", "duty", "step", "reason", "subject", "text"}
+    assert as_line(first)["at"] == "2026-12-01T22:05:00Z"
+
+
+async def test_two_rehearsals_of_one_spill_are_alike_to_the_letter() -> None:
+    until = TUESDAY + timedelta(hours=3)
+    first, second = [[as_line(message) for message in await rehearse(SPILL, until)] for _ in range(2)]
+    assert first == second
+
+
+async def test_an_act_stops_the_messages_of_its_duty() -> None:
+    told = await rehearse({**SPILL, "threat": True, "events": [call(70)]}, TUESDAY + timedelta(days=5))
+    mine = about(told, RWQCB)
+    assert max(at for at, _, _ in mine) == TUESDAY + timedelta(hours=1)
+    assert max(at for at, _, _ in about(told, "chino/rwqcb-written-5-days")) > TUESDAY + timedelta(days=2)
+
+
+async def test_an_act_at_the_moment_of_a_rung_is_in_time() -> None:
+    told = await rehearse({**SPILL, "events": [call(120), call(15)]}, TUESDAY + timedelta(hours=3))
+    assert {step for _, step, _ in about(told, RWQCB)} == {"start"}
+
+
+async def test_a_rehearsal_ends_where_it_is_told_to() -> None:
+    until = TUESDAY + timedelta(hours=1)
+    told = await rehearse(SPILL, until)
+    assert max(message.at for message in told) == until
+
+
+async def test_four_hundred_days_pass_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+
+    def no_timer(*_: Any, **__: Any) -> None:
+        raise AssertionError("a rehearsal waited for real time")
+
+    order = {"type": "order_served", "at": "2026-12-01T14:05:00-08:00", "order": "notice_of_correction"}
+    facts = {"jurisdiction": "chino", "kind": "enforcement", "events": [{**order, "comply_by": "2027-10-01T17:00:00-07:00"}]}
+    sleep = asyncio.sleep
+
+    async def only_a_breath(delay: float, *rest: Any) -> Any:
+        return no_timer() if delay else await sleep(0, *rest)
+
+    monkeypatch.setattr(asyncio, "sleep", only_a_breath)
+    began = loop.time()
+    told = await rehearse(facts)
+    assert loop.time() - began < 60
+    assert told[-1].at > datetime(2027, 10, 1, tzinfo=UTC)
+
+
+async def test_a_duty_that_recurs_is_rehearsed_week_by_week() -> None:
+    begun = "2026-12-01T09:00:00-08:00"
+    facts = {
+        "jurisdiction": "ontario", "kind": "planned_discharge", "premises": "construction", "planned_at": begun, "discharged_at": begun,
+        "known_at": begun, "ended_at": "2026-12-17T09:00:00-08:00",
+    }  # fmt: skip
+    told = await rehearse(facts, TUESDAY + timedelta(days=22))
+    starts = [at for at, step, to in about(told, "ontario/weekly-sample") if step == "start" and "duty@" in to]
+    assert len(starts) == 2
+    assert about(told, "ontario/weekly-monitoring-report")
+
+
+async def test_a_rehearsal_sends_what_the_running_service_would_send(tmp_path: Path) -> None:
+    told = await rehearse(SPILL, TUESDAY + timedelta(hours=4))
+    async with a_household(tmp_path) as home:
+        await home.report(a_report(**{key: value for key, value in SPILL.items() if key != "jurisdiction"}))
+        await home.live(hours=4)
+        sent = [(line["at"], line["duty"], line["step"], line["to"]) for line in home.outbox()]
+    rehearsed = [(as_line(message)["at"], message.duty, message.step, message.to) for message in told]
+    assert sorted(sent) == sorted(rehearsed)
+
+
+async def test_nothing_happens_where_no_clock_runs() -> None:
+    assert await rehearse({"jurisdiction": "chino", "kind": "enforcement"}) == []
+    assert await rehearse({**SPILL, "volume": gallons(1), "threat": False, "material": "potable_water"}) == []
+
+
+async def test_bad_facts_are_refused_with_their_faults() -> None:
+    with pytest.raises(FactFaults) as faults:
+        await rehearse({**SPILL, "volume": "much", "colour": "brown"})
+    assert {fault.key for fault in faults.value.faults} == {"volume", "colour"}

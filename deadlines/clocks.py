@@ -9,7 +9,7 @@ from typing import Any
 
 from deadlines.calendars import CalendarGap
 from deadlines.conditions import Verdict, View
-from deadlines.facts import Event, Facts
+from deadlines.facts import HEARINGS, Event, Facts
 from deadlines.ladder import Rung
 from deadlines.limits import Count, OtherReading, count
 from deadlines.rulebook import CityLaw, Rulebook, StandingRule
@@ -233,8 +233,7 @@ class _Judged:
                 self.rule.limit, start, self.law.zone, self.law.calendar, comply_by if isinstance(comply_by, datetime) else None
             )
         except CalendarGap as gap:
-            clock = self._waiting(unsettled, index, "")
-            return replace(clock, starts_at=start, uncomputable=str(gap))
+            return replace(self._waiting(unsettled, index, ""), uncomputable=str(gap))
         if counted is None:
             return self._waiting(unsettled, index, "Waiting: the order names no time to comply; enter its comply_by.", "comply_by")
         clock = self._clock(counted, unsettled, index, None)
@@ -254,6 +253,8 @@ class _Judged:
             late = max(0, int((act.at - clock.due_at).total_seconds()))
             on_time = act.at <= clock.due_at
             return replace(clock, state="met" if on_time else "met_late", met_at=act.at, late_by_s=None if on_time else late)
+        if self.now > clock.due_at and self.rule.act == "retention":
+            return replace(clock, state="met", met_at=clock.due_at)  # kept for as long as the law asks: no alarm, the duty is over
         if self.now > clock.due_at:
             return replace(clock, state="overdue", late_by_s=int((self.now - clock.due_at).total_seconds()))
         return clock
@@ -293,12 +294,18 @@ class _Judged:
             return rule.act not in ("appeal", "petition") and act.said["order"] in wanted.get("order", ())
         own = _EVENT_OF_ACT.get(rule.act)
         if own is not None:
-            return act.type == own and (_said(act, "hearing", wanted["hearing"]) is not False if "hearing" in wanted else True)
+            return act.type == own and _said(act, "hearing", self._hearings(wanted)) is not False
         if act.type not in _TELLING or act.said.get("recipient") != self.standing.recipient or self.standing.recipient is None:
             return False
         if act.type == "report_submitted" and not self._holds_enough(act):
             return False
         return "any" in rule.how or act.said.get("method") in rule.how
+
+    def _hearings(self, wanted: Mapping[str, frozenset[object]]) -> frozenset[object]:
+        """Which hearings are this rule's: those its trigger names; after an appeal, the hearing of the appeal."""
+        if self.rule.trigger and self.rule.trigger.event == "appeal_filed":
+            return frozenset({"appeal"})
+        return wanted.get("hearing", frozenset(HEARINGS))
 
     def _holds_enough(self, report: Event) -> bool:
         """A report counts when it is complete, and where it says what it holds, when that is all this duty asks."""

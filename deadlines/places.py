@@ -12,6 +12,7 @@ _METRES_PER_DEGREE = 111_320.0
 NEAR_EDGE_METRES = 100.0
 
 Ring = tuple[tuple[float, float], ...]
+Box = tuple[float, float, float, float]  # west, east, south, north
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,22 @@ class Places:
 
     def __init__(self, polygons: Mapping[str, Sequence[Sequence[Ring]]]) -> None:
         self._polygons = polygons
-        rings = [ring for parts in polygons.values() for part in parts for ring in part]
-        self._boxes = [(min(xs), max(xs), min(ys), max(ys)) for xs, ys in (tuple(zip(*ring, strict=True)) for ring in rings)]
+        self._boxes = {city: _box_of([point for part in parts for ring in part for point in ring]) for city, parts in polygons.items()}
 
     def may_hold(self, lat: float, lon: float) -> bool:
-        """Whether a point lies in the box around some boundary: False, at little cost, for one that is surely in no city."""
-        return any(west <= lon <= east and south <= lat <= north for west, east, south, north in self._boxes)
+        """Whether a point lies in the box around some city: False, at little cost, for one that is surely in none."""
+        return any(_degrees_off(box, lat, lon, 1.0) == 0 for box in self._boxes.values())
 
     def locate(self, lat: float, lon: float) -> Place:
         """The city around a point in degrees. Two cities that both hold it (a sliver of overlap): the one it lies deeper in."""
-        inside = [city for city, polygons in self._polygons.items() if any(_inside(polygon, lat, lon) for polygon in polygons)]
-        edges = {city: self._metres_to_edge(self._polygons[city], lat, lon) for city in inside or self._polygons}
+        scale = math.cos(math.radians(lat))
+        off = {city: _degrees_off(box, lat, lon, scale) * _METRES_PER_DEGREE for city, box in self._boxes.items()}
+        inside = [city for city, parts in self._polygons.items() if off[city] == 0 and any(_inside(part, lat, lon) for part in parts)]
+        edges: dict[str, float] = {}
+        for city in inside or sorted(off, key=lambda one: off[one]):
+            # A city is nowhere nearer than its box, so one whose box is farther than an edge already found need not be measured.
+            if inside or off[city] <= min(edges.values(), default=math.inf):
+                edges[city] = self._metres_to_edge(self._polygons[city], lat, lon)
         if inside:
             city = max(inside, key=lambda one: edges[one])
             return Place(city, city, edges[city])
@@ -76,6 +82,17 @@ def _polygons(geojson: Mapping[str, object]) -> list[list[Ring]]:
         raise ValueError(f"{geojson['type']} is not a polygon")
     parts = [coordinates] if geojson["type"] == "Polygon" else coordinates
     return [[tuple((float(point[0]), float(point[1])) for point in ring) for ring in part] for part in parts]
+
+
+def _box_of(points: Sequence[tuple[float, float]]) -> Box:
+    lons, lats = [lon for lon, _ in points], [lat for _, lat in points]
+    return min(lons), max(lons), min(lats), max(lats)
+
+
+def _degrees_off(box: Box, lat: float, lon: float, scale: float) -> float:
+    """The distance from a point to a box, in degrees of latitude; zero within it."""
+    west, east, south, north = box
+    return math.hypot(max(west - lon, 0.0, lon - east) * scale, max(south - lat, 0.0, lat - north))
 
 
 def _inside(polygon: Sequence[Ring], lat: float, lon: float) -> bool:

@@ -215,7 +215,7 @@ def clock_json(row: Obligation, now: datetime) -> dict[str, Any]:
     clock: Mapping[str, Any] = row.clock
     state, late = row.state, clock.get("late_by_s")
     if state in OPEN_STATES and row.due_at is not None:
-        overdue = now > row.due_at
+        overdue = now > row.due_at and row.act != "retention"
         state, late = ("overdue", int((now - row.due_at).total_seconds())) if overdue else ("running", None)
     elif state in ("withdrawn", "waived"):
         late = None

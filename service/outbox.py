@@ -135,18 +135,20 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
             and_(col(MessageRow.state) == "sending", col(MessageRow.lease_until) <= tx.now),
         )
         chosen = select(MessageRow).where(due, col(MessageRow.channel) == channel).order_by(*_IN_ORDER).limit(most)
-        claimed = []
-        for row in (await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars().all():
-            spill = await tx.session.get_one(Spill, row.spill_id)
-            obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
-            doubtful = await _close_cut_off(tx, row)
-            if not await _still_wanted(tx, row, spill, obligation):
-                continue
-            row.state, row.claimed_by, row.next_at = "sending", worker, None
-            row.lease_until = tx.now + timedelta(seconds=house.settings.lease_seconds)
-            row.tries += 1
-            tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
-            claimed.append(Claim(row, spill.reference, obligation.duty if obligation else None, row.tries))
+        claimed: list[Claim] = []
+        # Where none of them is wanted any more, those behind them are looked at: a sender that gets nothing waits for the next ring.
+        while not claimed and (rows := (await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars().all()):
+            for row in rows:
+                spill = await tx.session.get_one(Spill, row.spill_id)
+                obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
+                doubtful = await _close_cut_off(tx, row)
+                if not await _still_wanted(tx, row, spill, obligation):
+                    continue
+                row.state, row.claimed_by, row.next_at = "sending", worker, None
+                row.lease_until = tx.now + timedelta(seconds=house.settings.lease_seconds)
+                row.tries += 1
+                tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
+                claimed.append(Claim(row, spill.reference, obligation.duty if obligation else None, row.tries))
         return claimed
 
 

@@ -165,7 +165,7 @@ def test_fifty_kills_under_a_stream_of_reports_lose_nothing_and_send_nothing_twi
 
 
 def live_until_a_random_moment(spillclock: Spillclock, stream: Stream, chance: random.Random) -> None:
-    """Wait until some more reports were answered, messages sent or answers to messages recorded, then a moment longer; three seconds at most.
+    """Wait until some more reports were answered, messages sent or their answers recorded, then a moment longer; three seconds at most.
 
     Counted in what was done, not in time: so a slow machine does not end each life before it has done anything.
     """

@@ -6,6 +6,7 @@ The rules of the real Chino are tested in tests/deadlines; here a change of a sh
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 
 from deadlines import Rulebook, read_rulebook
 from tests.houses import shipped_law
@@ -107,6 +108,15 @@ ladders:
   main:{ladder}
 rules:{rules.replace("LIMIT", limit)}
 """
+
+
+@cache
+def cities_alone(*cities: str) -> Rulebook:
+    """The shipped packs of these cities without the state and federal packs over them, for tests to which those add nothing but time."""
+    shipped = shipped_law()
+    folder = files("deadlines") / "packs"
+    texts = {f"packs/{city}.yaml": (folder / f"{city}.yaml").read_text(encoding="utf-8") for city in cities}
+    return read_rulebook(texts, shipped.calendars, shipped.quantities)
 
 
 @cache

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from service.events import ReportReceived, TriageAsked
-from tests.houses import Household
+from tests.houses import Household, a_household
+from tests.service.small_law import cities_alone
 
 REPORTS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "dirty_reports.json").read_text(encoding="utf-8"))
 
@@ -17,7 +18,12 @@ def test_there_are_thirty_invented_reports() -> None:
 
 
 @pytest.mark.parametrize("case", REPORTS, ids=lambda case: case["about"])
-async def test_a_dirty_report_is_kept_and_its_oddities_are_flagged(home: Household, case: dict[str, Any]) -> None:
+async def test_a_dirty_report_is_kept_and_its_oddities_are_flagged(tmp_path: Path, case: dict[str, Any]) -> None:
+    async with a_household(tmp_path, law=cities_alone("chino", "ontario"), people=[]) as home:
+        await check(home, case)
+
+
+async def check(home: Household, case: dict[str, Any]) -> None:
     async with home.client() as client:
         answer = await client.post("/api/v1/spills", content=json.dumps(case["report"]))
     assert answer.status_code == 201

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from notifiers import FileChannel, Outcome, Receipt
 from service.errors import Conflict
 from service.events import MessageAccepted, MessageGaveUp
 from service.outbox import PATIENCE, Promise, claim, deliver, next_message_at, promise, release_orphans, send
 from service.parties import Person
-from service.tables import MessageRow
+from service.tables import MessageRow, Obligation
 from service.transaction import reading, transaction
 from service.wording import Words
 from service.worker import Worker, working
@@ -289,6 +290,19 @@ async def test_a_worker_that_is_stopped_leaves_its_message_to_the_next(tmp_path:
         gate.open.set()
         await home.work()
         assert [(attempt.outcome, attempt.may_be_double) for attempt in await home.attempts()] == [("unknown", False), ("accepted", True)]
+
+
+async def test_messages_no_longer_wanted_do_not_hide_those_behind_them(tmp_path: Path, post: Post) -> None:
+    async with a_household(tmp_path, law=small_law(), channels={"email": post}) as home:
+        home.reference = await home.report(a_report())
+        async with transaction(home.house, "a hand") as tx:  # as if the duty had been met while all of these were under way
+            [row] = (await tx.session.execute(select(Obligation))).scalars()
+            row.state = "met"
+        home.clock.jump(seconds=1)
+        await a_promise(home)
+        [claimed] = await claim(home.house, "test worker", "email", 2)
+        assert claimed.row.address == "p1@chino.example"
+        assert len(await home.messages(channel="email", state="cancelled")) == 2
 
 
 # -- several workers

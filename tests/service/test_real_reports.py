@@ -6,28 +6,18 @@ The samples lie beside the project and are no part of it; the dirty reports of t
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from deadlines import Rulebook, read_rulebook
 from service.events import ReportReceived
 from service.tables import Contact
-from tests.houses import Household, a_household, shipped_law
+from tests.houses import Household, a_household
 from tests.service.real_reports import FOLDER, MISSING, RealReport, real_reports
+from tests.service.small_law import cities_alone
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING)
 PARTS = 12
-
-
-@cache
-def chino_alone() -> Rulebook:
-    """The shipped pack of Chino without the state and federal packs over it, which would add nothing here but time."""
-    shipped = shipped_law()
-    text = (files("deadlines") / "packs" / "chino.yaml").read_text(encoding="utf-8")
-    return read_rulebook({"packs/chino.yaml": text}, shipped.calendars, shipped.quantities)
 
 
 def test_the_samples_hold_four_hundred_and_twenty_reports() -> None:
@@ -60,7 +50,7 @@ def _lacks(report: RealReport, flags: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_real_reports_are_kept_flagged_and_put_to_the_law(tmp_path: Path, part: int) -> None:
     officer = Contact(city="chino", role="duty_officer", name="Omar Reyes", email="duty@chino.example")
-    async with a_household(tmp_path, people=[officer], law=chino_alone()) as home:
+    async with a_household(tmp_path, people=[officer], law=cities_alone("chino")) as home:
         staff, anybody = home.client(await home.token("officer")), home.client()
         kept: list[tuple[RealReport, str]] = []
         for report in real_reports()[part::PARTS]:

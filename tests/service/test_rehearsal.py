@@ -29,7 +29,7 @@ def about(told: list[Rehearsed], duty: str) -> list[tuple[datetime, str, str]]:
 
 
 async def test_a_rehearsal_tells_every_message_in_order_with_its_reason() -> None:
-    told = await rehearse(SPILL, TUESDAY + timedelta(days=1))
+    told = await rehearse(SPILL, TUESDAY + timedelta(hours=11))
     assert [message.at for message in told] == sorted(message.at for message in told)
     first = next(message for message in told if message.duty == RWQCB)
     assert (first.at, first.step) == (TUESDAY, "start")
@@ -89,9 +89,9 @@ async def test_a_duty_that_recurs_is_rehearsed_week_by_week() -> None:
     begun = "2026-12-01T09:00:00-08:00"
     facts = {
         "jurisdiction": "ontario", "kind": "planned_discharge", "premises": "construction", "planned_at": begun, "discharged_at": begun,
-        "known_at": begun, "ended_at": "2026-12-17T09:00:00-08:00",
+        "known_at": begun,
     }  # fmt: skip
-    told = await rehearse(facts, TUESDAY + timedelta(days=22))
+    told = await rehearse(facts, TUESDAY + timedelta(days=9))
     starts = [at for at, step, to in about(told, "ontario/weekly-sample") if step == "start" and "duty@" in to]
     assert len(starts) == 2
     assert about(told, "ontario/weekly-monitoring-report")

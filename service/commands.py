@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,6 +28,7 @@ class NoDatabase(SpillclockError):
 
 def run(name: str, given: argparse.Namespace) -> int:
     """Run a command by its name and return its exit code. Raises NoDatabase, BadInput and other SpillclockErrors for `main` to tell."""
+    os.umask(0o077)  # what is kept here names people: nobody else on this machine reads it
     try:
         return _COMMANDS[name](given)
     except SQLAlchemyError as error:

@@ -117,10 +117,39 @@ class Claim:
     number: int
 
 
+class Answers:
+    """Answers of channels, on their way into the record. Those that come in while one transaction commits share the next one."""
+
+    def __init__(self, house: House, worker: str) -> None:
+        self._house = house
+        self._worker = worker
+        self._waiting: list[tuple[Claim, Receipt]] = []
+        self._turn = asyncio.Lock()
+
+    async def record(self, claimed: Claim, receipt: Receipt) -> None:
+        """Record one answer; returns once it is committed."""
+        self._waiting.append((claimed, receipt))
+        async with self._turn:
+            batch, self._waiting = self._waiting, []
+            if batch:
+                await self._settle(batch)
+
+    async def _settle(self, batch: list[tuple[Claim, Receipt]]) -> None:
+        try:
+            async with transaction(self._house, self._worker) as tx:
+                for claimed, receipt in batch:
+                    await _settle(tx, claimed, self._worker, receipt)
+        except Exception:  # one answer that cannot be recorded must not take the others with it
+            log.exception("%d answers could not be recorded; a message without one is sent again, marked as possibly double", len(batch))
+            for one in batch if len(batch) > 1 else ():
+                await self._settle([one])
+
+
 async def deliver(house: House, channels: Mapping[str, Channel], worker: str) -> int:
     """Claim and send the messages that are due, each recorded as soon as its answer is there. Returns how many were tried."""
     claimed = [one for name in channels for one in await claim(house, worker, name, BATCH)]
-    await asyncio.gather(*(send(house, channels[one.row.channel], one, worker) for one in claimed))
+    answers = Answers(house, worker)
+    await asyncio.gather(*(send(house, channels[one.row.channel], one, answers) for one in claimed))
     return len(claimed)
 
 
@@ -182,7 +211,7 @@ def _given_up(row: MessageRow, reason: str) -> MessageGaveUp:
     )
 
 
-async def send(house: House, channel: Channel, claimed: Claim, worker: str) -> None:
+async def send(house: House, channel: Channel, claimed: Claim, answers: Answers) -> None:
     """Hand one claimed message to its channel and record the answer."""
     row = claimed.row
     problem = channel.problem_with(row.address)
@@ -200,36 +229,32 @@ async def send(house: House, channel: Channel, claimed: Claim, worker: str) -> N
         except Exception as error:  # a channel that fails in an unforeseen way has perhaps sent; the message is tried again, marked
             log.exception("channel %s failed on message %s", channel.name, row.id)
             receipt = Receipt(Outcome.UNKNOWN, None, f"{type(error).__name__}: {error}")
-    await _settle(house, row.id, claimed.number, worker, receipt)
+    await answers.record(claimed, receipt)
 
 
-async def _settle(house: House, message_id: str, number: int, worker: str, receipt: Receipt) -> None:
-    """Record the answer to one try. The message itself moves on only while it is still ours."""
-    async with transaction(house, worker) as tx:
-        attempt = (
-            await tx.session.execute(select(Attempt).where(col(Attempt.message_id) == message_id, col(Attempt.number) == number))
-        ).scalar_one()
-        row = await tx.session.get_one(MessageRow, message_id)
-        attempt.ended_at, attempt.outcome = tx.now, receipt.outcome.value
-        attempt.provider_id, attempt.detail = receipt.provider_id, receipt.detail[:2048]
-        if row.state != "sending" or row.claimed_by != worker or row.tries != number:
-            return
-        spill = await tx.session.get_one(Spill, row.spill_id)
-        row.lease_until = None
-        match receipt.outcome:
-            case Outcome.ACCEPTED:
-                row.state = "accepted"
-                await tx.record(
-                    spill,
-                    MessageAccepted(
-                        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step,
-                        may_be_double=attempt.may_be_double,
-                    ),
-                )  # fmt: skip
-            case Outcome.REFUSED:
-                row.state = "refused"
-                await tx.record(spill, _given_up(row, receipt.detail))
-            case _:
-                row.state = "waiting"
-                row.next_at = tx.now + timedelta(seconds=_WAITS_SECONDS[min(number, len(_WAITS_SECONDS)) - 1])
-                tx.wakes_worker = True
+async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt) -> None:
+    """Note the answer to one try. The message itself moves on only while it is still ours."""
+    mine = select(Attempt).where(col(Attempt.message_id) == claimed.row.id, col(Attempt.number) == claimed.number)
+    attempt = (await tx.session.execute(mine)).scalar_one()
+    row = await tx.session.get_one(MessageRow, claimed.row.id)
+    attempt.ended_at, attempt.outcome = tx.now, receipt.outcome.value
+    attempt.provider_id, attempt.detail = receipt.provider_id, receipt.detail[:2048]
+    if row.state != "sending" or row.claimed_by != worker or row.tries != claimed.number:
+        return
+    spill = await tx.session.get_one(Spill, row.spill_id)
+    row.lease_until = None
+    match receipt.outcome:
+        case Outcome.ACCEPTED:
+            row.state = "accepted"
+            accepted = MessageAccepted(
+                message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step,
+                may_be_double=attempt.may_be_double,
+            )  # fmt: skip
+            await tx.record(spill, accepted)
+        case Outcome.REFUSED:
+            row.state = "refused"
+            await tx.record(spill, _given_up(row, receipt.detail))
+        case _:
+            row.state = "waiting"
+            row.next_at = tx.now + timedelta(seconds=_WAITS_SECONDS[min(claimed.number, len(_WAITS_SECONDS)) - 1])
+            tx.wakes_worker = True

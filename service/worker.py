@@ -43,6 +43,7 @@ class Worker:
         self.house = house
         self.channels = channels
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self._answers = outbox.Answers(house, self.name)
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
@@ -150,7 +151,7 @@ class Worker:
                 try:
                     while len(under_way) < SLOTS and (claimed := await self._claim(channel, SLOTS - len(under_way))):
                         for one in claimed:
-                            task = asyncio.create_task(self._send(channel, one))
+                            task = asyncio.create_task(outbox.send(self.house, channel, one, self._answers))
                             under_way.add(task)
                             task.add_done_callback(done)
                 except Exception:  # a blip of the database ends nothing
@@ -162,12 +163,6 @@ class Worker:
 
     async def _claim(self, channel: Channel, most: int) -> list[outbox.Claim]:
         return await outbox.claim(self.house, self.name, channel.name, most)
-
-    async def _send(self, channel: Channel, claimed: outbox.Claim) -> None:
-        try:
-            await outbox.send(self.house, channel, claimed, self.name)
-        except Exception:  # its answer could not be recorded: when the lease ends it is sent again, marked as possibly double
-            log.exception("the answer to message %s could not be recorded", claimed.row.id)
 
     async def _pause(self, ear: asyncio.Event, doing: str) -> None:
         log.exception("worker %s failed while %s; trying again", self.name, doing)

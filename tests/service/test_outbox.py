@@ -13,7 +13,7 @@ from sqlalchemy import select
 from notifiers import FileChannel, Outcome, Receipt
 from service.errors import Conflict
 from service.events import MessageAccepted, MessageGaveUp
-from service.outbox import PATIENCE, Promise, claim, deliver, next_message_at, promise, release_orphans, send
+from service.outbox import PATIENCE, Answers, Promise, claim, deliver, next_message_at, promise, release_orphans, send
 from service.parties import Person
 from service.tables import MessageRow, Obligation
 from service.transaction import reading, transaction
@@ -260,7 +260,7 @@ async def test_an_answer_after_the_lease_was_lost_moves_nothing(tmp_path: Path) 
     async with a_quiet_household(tmp_path, slow) as home:
         await a_promise(home)
         [claimed] = await claim(home.house, "slow worker", "email", 1)
-        sending = asyncio.create_task(send(home.house, slow, claimed, "slow worker"))
+        sending = asyncio.create_task(send(home.house, slow, claimed, Answers(home.house, "slow worker")))
         await slow.reached.wait()
         home.clock.jump(seconds=home.house.settings.lease_seconds)
         quick = Post("email", Outcome.TRY_AGAIN)

@@ -103,6 +103,14 @@ class EmailChannel:
         finally:
             self._free_places.release()
 
+    async def problem_now(self) -> str | None:
+        """Connect and log in, and send nothing. Return what hinders it now, in words; None where mail could be handed over."""
+        try:
+            self._put_back(await self._connect())
+        except _NothingSent as fault:
+            return self._detail(str(fault))
+        return None
+
     async def aclose(self) -> None:
         """Say goodbye on idle connections; those still sending close when they are done. A later send is TRY_AGAIN."""
         self._closed = True

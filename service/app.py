@@ -21,9 +21,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import api, pages
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
+from service.escalation import next_climb_at
+from service.outbox import waits_since
 from service.tables import Heartbeat
 from service.transaction import House, reading
-from service.worker import LATE_AFTER
+from service.worker import ALERTS_LATE_AFTER, LATE_AFTER
 
 log = logging.getLogger(__name__)
 
@@ -165,15 +167,17 @@ async def _alive(request: Request) -> dict[str, str]:
 
 
 async def _ready(request: Request) -> Response:
-    """200 where the database answers and a worker finished a round lately; else 503 saying which does not."""
+    """200 where the database answers, a worker finished a round lately and no alert waits for long; else 503 saying what fails."""
     house: House = request.app.state.house
-    checks = {"database": "unreachable", "worker": "unknown"}
+    checks = {"database": "unreachable", "worker": "unknown", "alerts": "unknown"}
     try:
         async with reading(house) as tx:
             await tx.session.execute(text("SELECT 1"))
             checks["database"] = "ok"
             last = await tx.session.scalar(select(func.max(col(Heartbeat.at))))
             late = last is None or tx.now - last > LATE_AFTER
+            waiting = min((moment for moment in (await waits_since(tx), await next_climb_at(tx)) if moment), default=tx.now)
+            checks["alerts"] = f"late, the oldest waits since {waiting.isoformat()}" if tx.now - waiting > ALERTS_LATE_AFTER else "ok"
             checks["worker"] = ("never seen" if last is None else f"late, last round {last.isoformat()}") if late else "ok"
     except Exception as error:  # whatever the database says, the answer is that it is not ready
         checks["database"] = f"unreachable: {type(error).__name__}"

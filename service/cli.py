@@ -169,7 +169,7 @@ def _rq(given: argparse.Namespace) -> int:
         quantity = Decimal(given.quantity.replace(",", ""))
     except InvalidOperation:
         raise BadInput("not a number", [f"QUANTITY: {given.quantity!r} is not a number; right would be: 80"]) from None
-    if given.unit not in (*POUNDS, *GALLONS) or not quantity.is_finite() or quantity < 0:
+    if given.unit not in (*POUNDS, *GALLONS) or not quantity.is_finite() or quantity < 0 or abs(quantity.adjusted()) > 30:
         units = ", ".join((*POUNDS, *GALLONS))
         raise BadInput("not an amount", [f"UNIT: {quantity} {given.unit} is not an amount; right would be: zero or more of one of {units}"])
     is_cas = given.substance.replace("-", "").isdigit()

@@ -25,7 +25,7 @@ from service.events import (
     RungReachedNobody,
 )
 from service.outbox import OPEN_STATES
-from service.spills import checked_facts
+from service.spills import checked_facts, clean
 from service.tables import EventRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
 
@@ -181,7 +181,8 @@ def _mark_met(row: Obligation, met_at: datetime, due_at: datetime) -> None:
 
 async def waive(tx: Transaction, obligation: Obligation, spill: Spill, reason: str) -> None:
     """Record that a duty need not be done, and why. Raises BadInput without a reason, Conflict where it is already closed."""
-    if not reason.strip():
+    reason = clean(reason)
+    if not reason.strip("\N{REPLACEMENT CHARACTER} \n\t"):
         raise BadInput("a waiver needs a reason", ["reason: missing; right would be: who decided it and why"])
     if obligation.state in (*_CLOSED, "withdrawn"):
         raise Conflict(f"{obligation.duty} is {obligation.state.replace('_', ' ')} already")

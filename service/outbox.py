@@ -28,13 +28,17 @@ log = logging.getLogger(__name__)
 OPEN_STATES = ("running", "overdue")
 # A message that cannot be handed over is tried for so long after its promise, however often.
 PATIENCE = timedelta(hours=24)
+# A due alert goes out at the due moment or a breath after it: it is among those in time.
+_JUST_DUE = timedelta(seconds=30)
 BATCH = 16
 _SEND_PART_OF_LEASE = 0.8
 _WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
 
 
-# Earliest promise first; of promises made together, the duty that was due first when they were opened.
-_IN_ORDER = (col(MessageRow.promised_at), col(MessageRow.obligation_id), col(MessageRow.once))
+# What can still be done in time goes first, the nearest due before all; then what is overdue, the earliest promise first.
+_IN_ORDER = (
+    col(MessageRow.rank), col(MessageRow.sort_at), col(MessageRow.promised_at), col(MessageRow.obligation_id), col(MessageRow.once),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,10 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
     promised = await _promised(tx, about.climb)
     if once in promised:
         return promised[once]
+    due_at = about.obligation.due_at if about.obligation else None
+    in_time = due_at is not None and due_at > tx.now - _JUST_DUE
     row = MessageRow(
+        rank=0 if in_time else 1, sort_at=due_at if in_time and due_at else tx.now,
         id=uuid.uuid4().hex, once=once, spill_id=about.spill.id or 0, obligation_id=about.obligation.id if about.obligation else None,
         climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
         text=words.sms if channel == "sms" else words.text, step=about.step, reason=about.reason, promised_at=tx.now, next_at=tx.now,
@@ -98,6 +105,13 @@ async def next_message_at(tx: Transaction) -> datetime | None:
     waiting = await tx.session.scalar(select(func.min(col(MessageRow.next_at))).where(col(MessageRow.state) == "waiting"))
     leased = await tx.session.scalar(select(func.min(col(MessageRow.lease_until))).where(col(MessageRow.state) == "sending"))
     return min((moment for moment in (waiting, leased) if moment), default=None)
+
+
+async def waits_since(tx: Transaction) -> datetime | None:
+    """Since when the longest waiting message could have been tried and was not; None where none waits."""
+    return await tx.session.scalar(
+        select(func.min(col(MessageRow.next_at))).where(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
+    )
 
 
 async def release_orphans(house: House, now: datetime) -> None:

@@ -15,7 +15,7 @@ import uvicorn
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from notifiers import Channel
+from notifiers import Channel, EmailChannel
 from service import intake, outbox, wiring
 from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
@@ -150,30 +150,39 @@ async def _welcome(house: House) -> list[str]:
 
 
 async def examine(settings: Settings) -> list[str]:
-    """What `doctor` finds: one line a check, beginning with ok, note or WRONG."""
+    """What `doctor` finds: one line a check, beginning with ok, note or WRONG. Changes nothing, and makes no database where there is none."""
     findings = [f"ok     settings; data folder {settings.home_dir}, pages at {settings.public_url}"]
+    if settings.is_embedded and not settings.database_url and not (settings.home_dir / "spillclock.db").exists():
+        return [*findings, f"WRONG  no database in {settings.home_dir}; is this the right folder? `spillclock serve` makes one"]
     async with open_house(settings) as house:
         findings.append(f"ok     database, tables the newest ({'embedded' if settings.is_embedded else 'server'})")
-        packs = house.rulebook.packs.values()
-        findings.append(f"ok     {len(packs)} rule packs, version {house.rulebook.version}")
-        async with wiring.open_channels(settings):
-            stand_ins = wiring.stands_in(settings)
-        for name in ("email", "sms"):
-            told = f"note   {name} has no provider; its messages go to {settings.outbox_path}"
-            findings.append(told if name in stand_ins else f"ok     {name} has a provider")
-        async with reading(house) as tx:
-            rows = (await tx.session.execute(select(Contact))).scalars().all()
-            filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone}
-            in_use = {city for city, _ in filled} | {
-                city for city in (await tx.session.execute(select(col(Spill.city)).distinct())).scalars() if city
-            }
-        for city in sorted(in_use):
-            roles = {role for standing in house.rulebook.law_of(city).rules for rung in standing.rule.ladder for role in rung.tell}
-            findings += [
-                f"WRONG  {city}: nobody fills the role {role}; its rungs reach nobody"
-                for role in sorted(roles)
-                if (city, role) not in filled
-            ]
-        if not in_use:
-            findings.append("WRONG  no city has contacts; every ladder reaches nobody")
+        findings.append(f"ok     {len(house.rulebook.packs)} rule packs, version {house.rulebook.version}")
+        async with wiring.open_channels(settings) as channels:
+            findings += [await _try_channel(settings, channel) for channel in channels.values()]
+        findings += await _unfilled_roles(house)
     return findings
+
+
+async def _try_channel(settings: Settings, channel: Channel) -> str:
+    if channel.name in wiring.stands_in(settings):
+        return f"note   {channel.name} has no provider; its messages go to {settings.outbox_path}"
+    if isinstance(channel, EmailChannel):
+        problem = await channel.problem_now()
+        return f"WRONG  email: {problem}" if problem else "ok     email: the mail server takes our connection"
+    return f"note   {channel.name} has a provider, which is not tried here: its first message shows whether it takes them"
+
+
+async def _unfilled_roles(house: House) -> list[str]:
+    async with reading(house) as tx:
+        rows = (await tx.session.execute(select(Contact))).scalars().all()
+        filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone}
+        cities = {city for city, _ in filled} | {
+            city for city in (await tx.session.execute(select(col(Spill.city)).distinct())).scalars() if city
+        }
+    findings = []
+    for city in sorted(cities):
+        roles = {role for standing in house.rulebook.law_of(city).rules for rung in standing.rule.ladder for role in rung.tell}
+        findings += [
+            f"WRONG  {city}: nobody fills the role {role}; its rungs reach nobody" for role in sorted(roles) if (city, role) not in filled
+        ]
+    return findings or ([] if cities else ["WRONG  no city has contacts; every ladder reaches nobody"])

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.errors import BadInput
 
+_SHORTEST_SECRET = 24
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
@@ -41,6 +42,15 @@ class Settings(BaseSettings):
         host, _, port = value.rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise ValueError(f"{value!r} is not HOST:PORT, as in 127.0.0.1:8000")
+        return value
+
+    @field_validator("secret_key")
+    @classmethod
+    def _secret_is_long(cls, value: SecretStr) -> SecretStr:
+        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
+            raise ValueError(
+                f"it is too short to keep private links private; right would be: {_SHORTEST_SECRET} characters or more, or nothing"
+            )
         return value
 
     @field_validator("base_url")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
-from deadlines.facts import FACT_KEYS, MOMENTS
+from deadlines.facts import FACT_KEYS, MOMENTS, Event
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
 from service.events import ActRecorded, DischargerNamed, FactsRecorded, SpillEvent
@@ -17,6 +17,11 @@ from service.transaction import Recorded, Transaction
 
 # Keys of the fact object that an amendment may not touch: what happened since is recorded as an act, never rewritten.
 _NOT_AMENDED = ("events",)
+# Moments that lie in the past by their nature. A clock of another hand may be a little ahead of ours.
+_PAST = ("known_at", "reported_at", "discharged_at", "ended_at")
+FUTURE_SLACK = timedelta(minutes=5)
+_BEFORE_KNOWN = timedelta(days=1)
+_REPLACED = "\N{REPLACEMENT CHARACTER} \n\t"
 _DEEPEST = 50
 
 
@@ -67,7 +72,8 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
     """
     faults = [f"{key}: it cannot be amended; record an event instead" for key in changes if key in _NOT_AMENDED]
     faults += [f"{key}: unknown key; right would be: one of {', '.join(FACT_KEYS)}" for key in changes if key not in FACT_KEYS]
-    if not reason.strip():
+    reason = clean(reason)
+    if not reason.strip(_REPLACED):
         faults.append("reason: missing; right would be: why the facts are amended, in a few words")
     if faults:
         raise BadInput("the facts cannot be amended so", faults)
@@ -76,11 +82,15 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
         facts = checked_facts(tx.house.rulebook, after)
     except FactFaults as error:
         raise BadInput("the facts cannot be amended so", [str(fault) for fault in error.faults]) from None
+    ahead = [key for key in _PAST if changes.get(key) is not None and getattr(facts, key) > tx.now + FUTURE_SLACK]
+    if ahead:
+        lies = "lies in the future; right would be: a time that has passed, or null where it is unknown"
+        raise BadInput("the facts cannot be amended so", [f"{key}: {changes[key]} {lies}" for key in ahead])
     # A local time is kept as the instant it meant when it was told, whatever city the spill is moved to later.
     told = {**changes, **{key: as_z(getattr(facts, key)) for key in MOMENTS if changes.get(key) is not None}}
     changed = {key: (spill.facts.get(key), value) for key, value in told.items() if spill.facts.get(key) != value}
     if changed:
-        await tx.record(spill, FactsRecorded(changes=changed, reason=reason.strip()))
+        await tx.record(spill, FactsRecorded(changes=changed, reason=reason))
 
 
 async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note: str = "") -> None:
@@ -94,9 +104,24 @@ async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note
     read = facts.events[-1]
     happened_at = read.at
     moments = {key: as_z(value) for key, value in read.said.items() if isinstance(value, datetime)}
-    if (happened_at - tx.now).total_seconds() > 300:
-        raise BadInput("the event has faults", [f"at: {act['at']} lies in the future; right would be: a time that has passed"])
+    if fault := _improbable(tx, spill, facts, read):
+        raise BadInput("the event has faults", [fault])
     await tx.record(spill, ActRecorded(act={**act, **moments, "at": as_z(happened_at)}, note=note), happened_at)
+
+
+def _improbable(tx: Transaction, spill: Spill, facts: Facts, act: Event) -> str | None:
+    """Why an event cannot have been then, or None. One mistyped year would else meet a duty, on time, and end its alerts."""
+    if act.at > tx.now + FUTURE_SLACK:
+        return f"at: {as_z(act.at)} lies in the future; right would be: a time that has passed"
+    comply_by = act.said.get("comply_by")
+    if isinstance(comply_by, datetime) and comply_by < act.at:
+        return f"comply_by: {as_z(comply_by)} lies before the order was served; right would be: a time after {as_z(act.at)}"
+    if facts.known_at is not None and facts.planned_at is None:
+        began = min(moment for moment in (facts.known_at, facts.discharged_at, spill.received_at) if moment)
+        if act.at < began - _BEFORE_KNOWN:
+            cure = "the time it happened; where the spill was known earlier, amend known_at first"
+            return f"at: {as_z(act.at)} lies over a day before the spill began or was known ({as_z(began)}); right would be: {cure}"
+    return None
 
 
 async def name_discharger(tx: Transaction, spill: Spill, name: str, email: str, phone: str) -> None:

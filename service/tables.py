@@ -103,6 +103,9 @@ class MessageRow(SQLModel, table=True):
     text: str = _text()
     step: str = Field(max_length=80)
     reason: str = _text()
+    # What is sent first: 0 for a duty that can still be done in time, the nearest due first; 1 for what is overdue or has no due time.
+    rank: int = 1
+    sort_at: datetime
     # waiting, sending, accepted, refused, gave_up, cancelled
     state: str = Field(default="waiting", max_length=12)
     promised_at: datetime

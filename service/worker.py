@@ -29,6 +29,8 @@ SAFETY_SECONDS = 30
 LOOK_SECONDS = 2
 # A worker that has not finished a round for so long is late: the page for operators turns red.
 LATE_AFTER = timedelta(seconds=90)
+# So does an alert that could go out and has not for so long.
+ALERTS_LATE_AFTER = timedelta(seconds=60)
 # How many messages of one channel are under way at once. A stalled provider holds up its own channel only.
 SLOTS = 8
 _PAUSE_AFTER_FAULT_SECONDS = 1.0

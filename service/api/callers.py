@@ -16,6 +16,7 @@ from service.spills import storable
 from service.tables import Spill
 from service.transaction import House, Transaction, reading
 
+_LONGEST_NUMBER = 300
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
@@ -79,11 +80,33 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
     return Caller(f"discharger of {reference}", None), spill
 
 
-async def json_object(request: Request) -> dict[str, Any]:
-    """The JSON object of a request body, without what no database can hold. Raises BadInput where it is not one."""
+async def known_caller(request: Request, reference: str) -> Caller:
+    """Who calls about a spill, found out before their body is read. Raises as `caller_about`."""
+    async with reading(house_of(request)) as tx:
+        caller, _ = await caller_about(tx, bearer(request), reference)
+        return caller
+
+
+async def json_object(request: Request, *, keep_repeats: bool = False) -> dict[str, Any]:
+    """The JSON object of a request body, without what no database can hold. Raises BadInput where it is not one.
+
+    A key that is given twice is a fault, or with `keep_repeats` kept under a name of its own: a report loses nothing.
+    """
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        for key, value in found:
+            if key in kept and not keep_repeats:
+                raise ValueError(f"the key {key[:60]!r} is given twice")
+            name = key
+            while name in kept:
+                name += " (given again)"
+            kept[name] = value
+        return kept
+
     body = await request.body()
     try:
-        given = json.loads(body or b"null")
+        given = json.loads(body or b"null", object_pairs_hook=pairs, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         problem = BadInput("the body is not JSON", [f"body: {str(error)[:200]}; right would be: a JSON object"])
         problem.status = 400
@@ -94,6 +117,11 @@ async def json_object(request: Request) -> dict[str, Any]:
         raise problem
     kept: dict[str, Any] = storable(given)
     return kept
+
+
+def _whole(digits: str) -> int | str:
+    """A whole number; one that no amount of anything needs is kept as the text it came as."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 async def read_body(request: Request, shape: type[Shape]) -> Shape:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict
 
 from service import obligations
@@ -15,6 +15,9 @@ from service.tables import Obligation, Spill
 from service.transaction import Transaction, transaction
 
 router = APIRouter(tags=["clocks"])
+
+# No database numbers its rows beyond this.
+Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 class Waiver(BaseModel):
@@ -32,7 +35,7 @@ class Acknowledgement(BaseModel):
 
 
 @router.post("/clocks/{clock_id}/acknowledge")
-async def acknowledge(request: Request, clock_id: int) -> dict[str, Any]:
+async def acknowledge(request: Request, clock_id: Number) -> dict[str, Any]:
     """Say that you have seen it. It rests you until the next rung, never the duty."""
     given = Acknowledgement() if not await request.body() else await read_body(request, Acknowledgement)
 
@@ -43,7 +46,7 @@ async def acknowledge(request: Request, clock_id: int) -> dict[str, Any]:
 
 
 @router.post("/clocks/{clock_id}/waive")
-async def waive(request: Request, clock_id: int) -> dict[str, Any]:
+async def waive(request: Request, clock_id: Number) -> dict[str, Any]:
     """Decide that the duty need not be done. Needs a reason, which stays on record."""
     given = Waiver() if not await request.body() else await read_body(request, Waiver)
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from deadlines import as_z
 from service import followups, obligations, spills
 from service.access import staff_of
-from service.api.callers import bearer, caller_about, house_of, json_object, read_body, signed_in
-from service.errors import BadInput, NotKnown
+from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
+from service.errors import BadInput, NotAllowed, NotKnown
 from service.events import SpillEvent
 from service.intake import Arrival, take_in
 from service.parties import respond_url
@@ -19,6 +19,12 @@ from service.tables import EventRow, FollowUp, Obligation, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(tags=["spills"])
+
+# What the discharger does. Orders, hearings and decisions are the city's acts.
+_DISCHARGERS_ACTS = (
+    "notice_given", "report_submitted", "cleanup_done", "repaired", "sampling_done", "responded", "paid", "filed", "order_complied",
+    "appeal_filed", "petition_filed", "record_made",
+)  # fmt: skip
 
 _REPORT_SCHEMA: dict[str, Any] = {
     "requestBody": {
@@ -77,7 +83,7 @@ class FollowUpIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     duty: str = ""
-    clock: int | None = None
+    clock: int | None = Field(default=None, ge=1, le=2**63 - 1)
     content: dict[str, JsonValue] = Field(default_factory=dict)
     by: str = ""
     submit: bool = False
@@ -103,8 +109,8 @@ async def report_spill(request: Request, response: Response) -> Received:
             staff = await staff_of(tx, token, "api")
         if staff.role == "viewer":  # a viewer may report like anybody, and states no more than anybody
             staff = None
-    body = await json_object(request)
-    key = request.headers.get("idempotency-key", "")[:500]
+    body = await json_object(request, keep_repeats=True)
+    key = request.headers.get("idempotency-key", "")
     arrival = Arrival(body, "staff" if staff else "api", staff.email if staff else "public", staff is not None, key)
     taken = await take_in(house, arrival)
     if taken.replayed:
@@ -120,7 +126,7 @@ async def list_spills(
     state: Annotated[str | None, Query(pattern="^(open|overdue|unassigned)$")] = None,
     q: str | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
     """The spills of the caller's cities, the one with the next due time first. `state`: open, overdue, unassigned."""
     staff = await signed_in(request)
@@ -158,6 +164,7 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
 @router.patch("/spills/{reference}/facts")
 async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
     """Amend facts, with a reason. Both values are kept; clocks and alerts are planned anew in the same transaction."""
+    await known_caller(request, reference)
     amendment = await read_body(request, Amendment)
     return await _changed(
         request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, amendment.changes(), amendment.reason)
@@ -167,6 +174,7 @@ async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
 @router.put("/spills/{reference}/discharger")
 async def name_discharger(request: Request, reference: str) -> dict[str, Any]:
     """Name who is responsible; they are then told in the role of the discharger."""
+    await known_caller(request, reference)
     given = await read_body(request, DischargerIn)
     return await _changed(
         request, reference, "officer", lambda tx, spill: spills.name_discharger(tx, spill, given.name, given.email, given.phone)
@@ -184,21 +192,22 @@ async def clocks_of(request: Request, reference: str) -> list[dict[str, Any]]:
 @router.post("/spills/{reference}/events", status_code=201)
 async def record_event(request: Request, reference: str) -> dict[str, Any]:
     """Record an event of section 1 of the contract; for staff and the discharger. `note` may say more: whom, what control number."""
+    caller = await known_caller(request, reference)
     act = await json_object(request)
     note = act.pop("note", "")
     if not isinstance(note, str):
         raise BadInput("the event has faults", ["note: it is not a text"])
+    if caller.staff is None and act.get("type") not in _DISCHARGERS_ACTS:
+        raise NotAllowed(f"a discharger records one of: {', '.join(_DISCHARGERS_ACTS)}; other events are for staff to record")
     return await _changed(request, reference, "discharger", lambda tx, spill: spills.record_act(tx, spill, act, note))
 
 
 @router.post("/spills/{reference}/reports", status_code=201)
 async def follow_up(request: Request, reference: str) -> dict[str, Any]:
     """Save or file a written follow-up report. It meets its duty only when every item the law lists is there."""
+    caller = await known_caller(request, reference)
     given = await read_body(request, FollowUpIn)
     house = house_of(request)
-    token = bearer(request)
-    async with reading(house) as tx:
-        caller, _ = await caller_about(tx, token, reference)
     async with transaction(house, caller.name) as tx:
         spill = await tx.spill(reference)
         caller.require("discharger", spill.city)

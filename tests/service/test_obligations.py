@@ -175,24 +175,24 @@ async def test_a_met_clock_becomes_late_only_when_its_due_moment_moves_before_th
 # -- withdrawing and opening again
 
 
-async def test_a_fact_that_settles_false_withdraws_the_clock_with_who_when_and_why(home: Household) -> None:
-    reference = await home.report(a_report(volume=None))
-    row = await home.clock_of(reference, RWQCB_2)
+async def test_a_fact_that_settles_false_withdraws_the_clock_with_who_when_and_why(small: Household) -> None:
+    reference = await small.report(a_report(volume=None))
+    row = await small.clock_of(reference, TWO_HOURS)
     assert (row.clock["applies"], row.clock["unsettled"]) == ("presumed", ["volume"])
-    home.clock.jump(minutes=40)
-    await home.amend(reference, "measured at the pump: it was a bucket", actor="ann@chino.example", volume=gallons(5))
-    row = await home.clock_of(reference, RWQCB_2)
+    small.clock.jump(minutes=40)
+    await small.amend(reference, "measured at the pump: it was a bucket", actor="ann@chino.example", volume=gallons(5))
+    row = await small.clock_of(reference, TWO_HOURS)
     assert (row.state, row.reason, row.next_at) == ("withdrawn", "measured at the pump: it was a bucket", None)
     [(stored, event)] = [
         (stored, event)
-        for stored, event in await home.history(reference)
-        if isinstance(event, ObligationWithdrawn) and event.duty == RWQCB_2
+        for stored, event in await small.history(reference)
+        if isinstance(event, ObligationWithdrawn) and event.duty == TWO_HOURS
     ]
-    assert (stored.actor, stored.recorded_at) == ("ann@chino.example", home.clock.at)
+    assert (stored.actor, stored.recorded_at) == ("ann@chino.example", small.clock.at)
     assert event.reason == "measured at the pump: it was a bucket"
-    sent = len(home.told(RWQCB_2))
-    await home.live(hours=8)
-    assert len(home.told(RWQCB_2)) == sent
+    sent = len(small.told(TWO_HOURS))
+    await small.live(hours=8)
+    assert len(small.told(TWO_HOURS)) == sent
 
 
 async def test_a_withdrawn_clock_opens_again_when_the_fact_turns(small: Household) -> None:

@@ -195,6 +195,8 @@ def upgrade() -> None:  # house-skip: long-function - generated: one statement a
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("step", sqlmodel.sql.sqltypes.AutoString(length=80), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("rank", sa.Integer(), nullable=False),
+        sa.Column("sort_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
         sa.Column("state", sqlmodel.sql.sqltypes.AutoString(length=12), nullable=False),
         sa.Column("promised_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
         sa.Column("next_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),

@@ -150,7 +150,7 @@ async def _welcome(house: House) -> list[str]:
 
 
 async def examine(settings: Settings) -> list[str]:
-    """What `doctor` finds: one line a check, beginning with ok, note or WRONG. Changes nothing, and makes no database where there is none."""
+    """What `doctor` finds: one line a check, beginning with ok, note or WRONG. Makes no database where there is none."""
     findings = [f"ok     settings; data folder {settings.home_dir}, pages at {settings.public_url}"]
     if settings.is_embedded and not settings.database_url and not (settings.home_dir / "spillclock.db").exists():
         return [*findings, f"WRONG  no database in {settings.home_dir}; is this the right folder? `spillclock serve` makes one"]

@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 ARGS :=
+# Many tests wait for a moment or a server: two for each core keep it busy.
+WORKERS := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
 
 # A Python to build .venv with. Left empty, the first one that is new enough is taken.
 PYTHON :=
@@ -27,7 +29,7 @@ run: $(READY)  ## serve pages, API and worker on this machine
 	@exec $(BIN)/spillclock serve $(ARGS)
 
 test: $(READY)  ## run every test, in parallel (make test ARGS="-k outbox")
-	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(READY)  ## lint, format, types, import contracts, house rules
 	$(BIN)/ruff check .

@@ -81,7 +81,12 @@ async def rehearse(facts: Mapping[str, Any], until: datetime | None = None) -> l
     with tempfile.TemporaryDirectory(prefix="spillclock-rehearsal-") as folder:
         stage = _Stage(datetime(1970, 1, 1, tzinfo=UTC))
         # The key is the same each time, so that two rehearsals of one spill are alike to the letter.
-        settings = Settings(home_dir=Path(folder), database_url="", base_url="https://rehearsal.invalid", secret_key=SecretStr("rehearsal"))
+        settings = Settings(
+            home_dir=Path(folder),
+            database_url="",
+            base_url="https://rehearsal.invalid",
+            secret_key=SecretStr("the same links at every rehearsal"),
+        )
         house = build_house(settings, stage.now)
         read = read_facts(dict(facts), house.rulebook.zones, frozenset(house.rulebook.recipients))
         begins_at = read.known_at or min((event.at for event in read.events), default=read.planned_at or read.discharged_at)

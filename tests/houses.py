@@ -74,7 +74,9 @@ def shipped_places() -> Places:
 
 def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Places | None = None, **settings: Any) -> House:
     """A house over the database in `folder`, as wiring.build_house makes it, but with the law and the places read once a process."""
-    chosen = Settings(home_dir=folder, **{"secret_key": "made-up", "base_url": "https://spills.example.gov", **settings})
+    chosen = Settings(
+        home_dir=folder, **{"secret_key": "made up for tests, long enough", "base_url": "https://spills.example.gov", **settings}
+    )
     return House(
         chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
     )  # fmt: skip

@@ -55,9 +55,9 @@ async def readiness(home: Household) -> tuple[int, dict[str, str]]:
 
 
 async def test_it_is_ready_while_a_worker_finishes_its_rounds(small: Household) -> None:
-    assert await readiness(small) == (503, {"database": "ok", "worker": "never seen"})
+    assert await readiness(small) == (503, {"database": "ok", "worker": "never seen", "alerts": "ok"})
     await small.work()
-    assert await readiness(small) == (200, {"database": "ok", "worker": "ok"})
+    assert await readiness(small) == (200, {"database": "ok", "worker": "ok", "alerts": "ok"})
     small.clock.jump(seconds=90)
     assert (await readiness(small))[0] == 200
     small.clock.jump(seconds=1)

@@ -90,3 +90,10 @@ def chromium() -> str:
     if os.environ.get(REQUIRE_CHROMIUM):
         pytest.fail(f"{missing} {REQUIRE_CHROMIUM} is set, so this is a failure.")
     pytest.skip(missing)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that run whole programs, the longest of them first: begun last, they would be waited for alone."""
+    order = {"test_kill": 0, "test_live_alerts": 1}
+    items.sort(key=lambda item: order.get(item.path.stem, 2) if item.path.parent.name == "e2e" else 3)

@@ -33,7 +33,7 @@ from tests.deadlines.case_files import NOW, all_cases, read, rulebook
 from tests.deadlines.strategies import VALUES, WORDS_OF_EVENTS, facts
 
 # 2,000 invented fact objects in every run; SPILLCLOCK_TESTS_EXAMPLES=200000 for a long one.
-EXAMPLES = int(os.environ.get("SPILLCLOCK_TESTS_EXAMPLES", "400"))
+EXAMPLES = int(os.environ.get("SPILLCLOCK_TESTS_EXAMPLES", "200"))
 PARTS = 4
 
 OVERRIDES = ("reportable_quantity", "hazardous")

@@ -87,7 +87,7 @@ async def rehearse(facts: Mapping[str, Any], until: datetime | None = None) -> l
             base_url="https://rehearsal.invalid",
             secret_key=SecretStr("the same links at every rehearsal"),
         )
-        house = build_house(settings, stage.now)
+        house = build_house(settings, stage.now, durable=False)
         read = read_facts(dict(facts), house.rulebook.zones, frozenset(house.rulebook.recipients))
         begins_at = read.known_at or min((event.at for event in read.events), default=read.planned_at or read.discharged_at)
         if begins_at is None:

@@ -114,7 +114,7 @@ class Transaction:
         return [(row, read_event(row.kind, row.payload)) for row in rows]
 
 
-def open_engine(settings: Settings, *, foreign_keys: bool = True) -> AsyncEngine:
+def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
     """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
     if not settings.is_embedded:
         return create_async_engine(settings.async_database_url, pool_pre_ping=True)
@@ -125,7 +125,12 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True) -> AsyncEngine
         connection.isolation_level = None  # we say BEGIN ourselves: pysqlite's own begins too late to be a lock
         cursor = connection.cursor()
         # FULL: a report answered with 201 outlives a power cut, not only a killed process.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=15000", f"foreign_keys={'ON' if foreign_keys else 'OFF'}"):
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={'FULL' if durable else 'OFF'}",
+            "busy_timeout=15000",
+            f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
+        ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 

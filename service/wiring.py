@@ -28,9 +28,9 @@ _SMTP_CONNECTIONS = 8
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def build_house(settings: Settings, now: Now = real_now) -> House:
-    """A house over the database of the settings. Raises PackError where the packs have mistakes."""
-    return House(settings, open_rulebook(), open_places(), open_engine(settings), now, settings.signing_key(), REACTIONS)
+def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True) -> House:
+    """A house over the database of the settings; not `durable` only where nobody keeps it. Raises PackError where the packs have mistakes."""
+    return House(settings, open_rulebook(), open_places(), open_engine(settings, durable=durable), now, settings.signing_key(), REACTIONS)
 
 
 async def migrate(house: House) -> None:

@@ -29,7 +29,7 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True) -> House:
-    """A house over the database of the settings; not `durable` only where nobody keeps it. Raises PackError where the packs have mistakes."""
+    """A house over the database of the settings; not `durable` where nobody keeps it. Raises PackError for faulty packs."""
     return House(settings, open_rulebook(), open_places(), open_engine(settings, durable=durable), now, settings.signing_key(), REACTIONS)
 
 

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -15,7 +15,7 @@ from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reading_input import moment, read_json
-from service.settings import read_settings
+from service.settings import Settings, read_settings
 from service.transaction import reading, transaction
 from service.wording import local
 
@@ -39,25 +39,19 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
-def _serve(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve(settings, _say))
-    return DONE
+def _long_running(program: Callable[[Settings, Callable[[str], None]], Awaitable[None]]) -> Callable[[argparse.Namespace], int]:
+    """The command that runs one of the programs until it is told to stop."""
 
+    async def work(settings: Settings) -> None:
+        await program(settings, _say)
 
-def _web(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve_web(settings, _say))
-    return DONE
+    def run_program(_: argparse.Namespace) -> int:
+        settings = read_settings()
+        keep_log(settings.log_format)
+        asyncio.run(work(settings))
+        return DONE
 
-
-def _worker(_: argparse.Namespace) -> int:
-    settings = read_settings()
-    keep_log(settings.log_format)
-    asyncio.run(programs.serve_worker(settings, _say))
-    return DONE
+    return run_program
 
 
 def _migrate(_: argparse.Namespace) -> int:
@@ -143,9 +137,9 @@ def _contact_remove(given: argparse.Namespace) -> int:
 
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
-    "serve": _serve,
-    "web": _web,
-    "worker": _worker,
+    "serve": _long_running(programs.serve),
+    "web": _long_running(programs.serve_web),
+    "worker": _long_running(programs.serve_worker),
     "migrate": _migrate,
     "rehearse": _rehearse,
     "user_add": _user_add,

@@ -25,7 +25,7 @@ from service.events import (
     RungReachedNobody,
 )
 from service.outbox import OPEN_STATES
-from service.spills import checked_facts, clean
+from service.spills import checked_facts, stated
 from service.tables import EventRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
 
@@ -181,13 +181,13 @@ def _mark_met(row: Obligation, met_at: datetime, due_at: datetime) -> None:
 
 async def waive(tx: Transaction, obligation: Obligation, spill: Spill, reason: str) -> None:
     """Record that a duty need not be done, and why. Raises BadInput without a reason, Conflict where it is already closed."""
-    reason = clean(reason)
-    if not reason.strip("\N{REPLACEMENT CHARACTER} \n\t"):
+    reason = stated(reason)
+    if not reason:
         raise BadInput("a waiver needs a reason", ["reason: missing; right would be: who decided it and why"])
     if obligation.state in (*_CLOSED, "withdrawn"):
         raise Conflict(f"{obligation.duty} is {obligation.state.replace('_', ' ')} already")
-    obligation.state, obligation.reason = "waived", reason.strip()
-    await tx.record(spill, ObligationWaived(obligation=obligation.id or 0, duty=obligation.duty, reason=reason.strip()))
+    obligation.state, obligation.reason = "waived", reason
+    await tx.record(spill, ObligationWaived(obligation=obligation.id or 0, duty=obligation.duty, reason=reason))
 
 
 async def acknowledge(tx: Transaction, obligation: Obligation, spill: Spill, person: str) -> None:

@@ -21,7 +21,6 @@ _NOT_AMENDED = ("events",)
 _PAST = ("known_at", "reported_at", "discharged_at", "ended_at")
 FUTURE_SLACK = timedelta(minutes=5)
 _BEFORE_KNOWN = timedelta(days=1)
-_REPLACED = "\N{REPLACEMENT CHARACTER} \n\t"
 _DEEPEST = 50
 
 
@@ -33,6 +32,12 @@ def clean(value: Any) -> str:
     return "".join(
         letter if letter in "\n\t" or letter.isprintable() or letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text
     ).strip()
+
+
+def stated(text: str) -> str:
+    """Clean text, or nothing where it says nothing: blanks and what stands for control characters are no reason."""
+    cleaned = clean(text)
+    return cleaned if cleaned.strip("\N{REPLACEMENT CHARACTER} \n\t") else ""
 
 
 def storable(value: Any, depth: int = 0) -> Any:
@@ -72,8 +77,8 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
     """
     faults = [f"{key}: it cannot be amended; record an event instead" for key in changes if key in _NOT_AMENDED]
     faults += [f"{key}: unknown key; right would be: one of {', '.join(FACT_KEYS)}" for key in changes if key not in FACT_KEYS]
-    reason = clean(reason)
-    if not reason.strip(_REPLACED):
+    reason = stated(reason)
+    if not reason:
         faults.append("reason: missing; right would be: why the facts are amended, in a few words")
     if faults:
         raise BadInput("the facts cannot be amended so", faults)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
 
 from deadlines.reading import Entry, PackError, Sheet, read_sheet
@@ -22,14 +22,21 @@ class CalendarGap(Exception):
 
 @dataclass(frozen=True)
 class Calendar:
-    """The open and closed days of one city's offices, on the city's local calendar; `closes_at` is local wall time."""
+    """The open and closed days of one city's offices, on the city's local calendar; `closes_at` is local wall time.
+
+    `extended_by` names the law that lets an act be done on the next open day where the last day is closed, and `saturday_by` the law
+    under which a Saturday counts as a business day; None where no such law is known. Both decide what is shown beside a due time.
+    `closures` gives the reason of each closed day, or None for a day on which the offices are open, whatever the weekend says.
+    """
 
     name: str
     first_day: date
     last_day: date
     closes_at: time
     weekend: frozenset[int]
-    closures: Mapping[date, str] = field(default_factory=dict)
+    closures: Mapping[date, str | None] = field(default_factory=dict)
+    extended_by: str | None = None
+    saturday_by: str | None = None
 
     def why_closed(self, day: date) -> str | None:
         """The reason the offices are closed on `day`, or None where they are open. Raises CalendarGap outside the data."""
@@ -47,12 +54,16 @@ class Calendar:
 
     @property
     def with_saturdays(self) -> Calendar:
-        """The same calendar with Saturday open: how Civil Code 7 and 9 would count a business day."""
-        return Calendar(self.name, self.first_day, self.last_day, self.closes_at, self.weekend - {5}, self.closures)
+        """The same calendar with Saturday open: how a law that counts Saturdays would count a business day."""
+        return replace(self, weekend=self.weekend - {5})
+
+    def with_closures(self, closures: Mapping[date, str | None]) -> Calendar:
+        """The same calendar with more days closed, each with its reason and source, or with None opened."""
+        return replace(self, closures={**self.closures, **closures})
 
 
 def read_calendars(texts: Mapping[str, str]) -> dict[str, Calendar]:
-    """Read calendar files, given as {path: text}. City calendars extend the core by dated closures with a source.
+    """Read calendar files, given as {path: text}. A calendar may extend another by dated closures with a source.
 
     Raises PackError with every mistake of every file.
     """
@@ -64,46 +75,74 @@ def read_calendars(texts: Mapping[str, str]) -> dict[str, Calendar]:
             sheet.root.fault("calendar", f"{name!r} is also the name of {by_name[name].path}", "a name of its own")
         by_name[name] = sheet
     made: dict[str, Calendar] = {}
-    for name in sorted(by_name, key=lambda name: "extends" in by_name[name].root):
-        made[name] = _calendar(name, by_name[name], made)
+    waiting = dict(by_name)
+    while waiting:
+        # Those whose parent is made; where none is left, those that extend what does not exist, or each other, which is noted.
+        ready = [name for name, sheet in waiting.items() if not _parent(sheet.root) or _parent(sheet.root) in made] or list(waiting)
+        for name in ready:
+            made[name] = calendar_of(waiting.pop(name).root, name, dict(made))
     _raise_all(sheets)
     return made
+
+
+_KEYS = ("extends", "covers", "closes_at", "weekend", "closed", "extended_by", "saturday_by")
+
+
+def _parent(root: Entry) -> str | None:
+    value = root.raw("extends")
+    return value if isinstance(value, str) else None
 
 
 def _raise_all(sheets: Mapping[str, Sheet]) -> None:
     PackError.raise_if_any(fault for sheet in sheets.values() for fault in sheet.faults)
 
 
-def _calendar(name: str, sheet: Sheet, made: Mapping[str, Calendar]) -> Calendar:
-    root = sheet.root
-    root.only("calendar", "title", "extends", "covers", "closes_at", "weekend", "closed")
+def calendar_of(root: Entry, name: str, made: Mapping[str, Calendar]) -> Calendar:
+    """The calendar that a file, or the `calendar` of a city's pack, states. What it leaves out it has from the one it extends.
+
+    Mistakes are noted in the sheet of `root`.
+    """
+    root.only("calendar", "title", *_KEYS)
     parent = None
     if "extends" in root:
         parent = made.get(root.text("extends"))
         if parent is None:
             root.fault("extends", f"no calendar {root.text('extends')!r}", f"one of: {', '.join(sorted(made))}")
+            parent = Calendar(name, date.min, date.max, time(17), frozenset())
     first, last = _covered(root, parent)
+    weekend = parent.weekend if parent else _weekend(root)
+    if parent and "weekend" in root:
+        root.fault("weekend", f"calendar {parent.name} has it already", "leave it out")
+    laws = {key: root.text(key) if key in root else getattr(parent, key, None) for key in ("extended_by", "saturday_by")}
+    return Calendar(name, first, last, _closes_at(root, parent), weekend, _closures(root, parent, first, last), **laws)
+
+
+def _closures(root: Entry, parent: Calendar | None, first: date, last: date) -> dict[date, str | None]:
     closures = dict(parent.closures) if parent else {}
     for entry in root.items("closed"):
         entry.only("date", "name", "source")
-        before = len(sheet.faults)
+        before = len(root.sheet.faults)
         day = entry.day("date")
-        if len(sheet.faults) == before and not first <= day <= last:
+        if len(root.sheet.faults) == before and not first <= day <= last:
             entry.fault("date", f"{day} lies outside the days that are covered", f"a day from {first} to {last}")
         closures[day] = f"{entry.text('name')} ({entry.text('source')})"
-    weekend = parent.weekend if parent else frozenset() if "extends" in root else _weekend(root)
-    if parent and "weekend" in root:
-        root.fault("weekend", f"calendar {parent.name} has it already", "leave it out")
+    return closures
+
+
+def _closes_at(root: Entry, parent: Calendar | None) -> time:
+    if parent and "closes_at" not in root:
+        return parent.closes_at
     hour = root.text("closes_at")
     try:
-        closes_at = time.fromisoformat(hour)
+        return time.fromisoformat(hour)
     except ValueError:
         root.fault("closes_at", f"{hour!r} is not a time of day", 'hours and minutes in quotes, "17:00"')
-        closes_at = time(17)
-    return Calendar(name, first, last, closes_at, weekend, closures)
+        return time(17)
 
 
 def _covered(root: Entry, parent: Calendar | None) -> tuple[date, date]:
+    if parent and "covers" not in root:
+        return parent.first_day, parent.last_day
     before = len(root.sheet.faults)
     covers = root.mapping("covers")
     if len(root.sheet.faults) > before:

@@ -13,7 +13,7 @@ from deadlines.facts import HEARINGS, Event, Facts
 from deadlines.ladder import Rung
 from deadlines.limits import Count, OtherReading, count
 from deadlines.rulebook import CityLaw, Rulebook, StandingRule
-from deadlines.rulepack import ContentItem, Trigger
+from deadlines.rules import ALWAYS, ContentItem, Trigger
 
 # Acts that have an event of their own are ended by that event alone: a telephone call does not answer an order or file an appeal.
 _EVENT_OF_ACT: Mapping[str, str] = {
@@ -133,12 +133,13 @@ def assess(facts: Facts, rulebook: Rulebook, now: datetime) -> Assessment:
         needs = [(name, view.flag(name)) for name in standing.rule.needs]
         if any(answer is False for _, answer in needs):
             continue
+        running = _Judged(law, standing, view, now, verdict).clocks()
         asked = [name for name, answer in needs if answer is None]
-        if asked:
+        if not asked:
+            clocks.extend(running)
+        elif running:
             for name in asked:
                 held_back.setdefault(name, []).append(standing.rule.duty)
-            continue
-        clocks.extend(_Judged(law, standing, view, now, verdict).clocks())
     clocks.sort(key=_order)
     reportable = view.reportable.arithmetic if facts.kind == "spill" else ()
     return Assessment(tuple(clocks), _questions(clocks, held_back), reportable)
@@ -170,13 +171,29 @@ class _Judged:
         self.now = now
         self.open = () if verdict else tuple(dict.fromkeys(standing.rule.when.open_facts(view)))
 
-    def clocks(self) -> Iterable[Clock]:
+    def clocks(self) -> Sequence[Clock]:
         if self.rule.trigger is None:
             return self._from_fact()
         return self._from_events(self.rule.trigger)
 
-    def _from_fact(self) -> Iterable[Clock]:
-        start, presumed_for, waiting_for = self._start()
+    def _is_law(self, start: datetime | None) -> bool:
+        """Whether this version of the rule is the law on the local day its clock starts; a clock that waits goes by today's law."""
+        rule = self.rule
+        if rule.in_force is ALWAYS and rule.starts_on is None:
+            return True
+        day = (start or self.now).astimezone(self.law.zone).date()
+        return rule.in_force.holds(day) and (rule.starts_on is None or rule.starts_on == self._kind_of(day))
+
+    def _kind_of(self, day: date) -> str:
+        try:
+            return "closed day" if self.law.calendar.why_closed(day) else "open day"
+        except CalendarGap:
+            return "open day"  # outside the calendar only one version may stand; its own count says what is missing
+
+    def _from_fact(self) -> Sequence[Clock]:
+        start, presumed_for, waiting_for = self._start(self.rule.starts)
+        if not self._is_law(start):
+            return []
         unsettled = (*self.open, *presumed_for)
         if start is None:
             return [self._waiting(unsettled, None, waiting_for)]
@@ -184,9 +201,9 @@ class _Judged:
             return self._recurring(start, unsettled)
         return [self._running(start, unsettled, None, None)]
 
-    def _start(self) -> tuple[datetime | None, tuple[str, ...], str]:
+    def _start(self, starts: str) -> tuple[datetime | None, tuple[str, ...], str]:
         """The start, the facts that would settle it where it is presumed, and what a waiting clock waits for (docs/counting.md)."""
-        facts, starts = self.facts, self.rule.starts
+        facts = self.facts
         if starts == "discharged_at":
             if facts.discharged_at is None:
                 return facts.known_at, ("discharged_at",), "Waiting: neither the begin of the discharge nor when it was known is known."
@@ -198,7 +215,7 @@ class _Judged:
         moment: datetime | None = getattr(facts, name)
         return moment, (), f"Waiting: counted from {name}, which is not known yet."
 
-    def _from_events(self, trigger: Trigger) -> Iterable[Clock]:
+    def _from_events(self, trigger: Trigger) -> Sequence[Clock]:
         found = []
         for index, event in enumerate(self.facts.events):
             if event.type != trigger.event:
@@ -212,11 +229,22 @@ class _Judged:
             found.append((index, event, unsettled))
         if trigger.first_only and found:
             found = [min(found, key=lambda one: (one[1].at, one[0]))]
-        return [self._from_event(*one) for one in found]
+        return [self._from_event(*one) for one in found if self._is_law(self._start_of(one[1]))]
+
+    def _start_of(self, event: Event) -> datetime | None:
+        if self.rule.starts in ("event", "hearing_at"):
+            start = event.at if self.rule.starts == "event" else event.said.get(self.rule.starts)
+            return start if isinstance(start, datetime) else None
+        return self._start(self.rule.starts)[0]
 
     def _from_event(self, index: int, event: Event, unsettled: tuple[str, ...]) -> Clock:
-        start = event.at if self.rule.starts == "event" else event.said.get(self.rule.starts)
-        if not isinstance(start, datetime):
+        start = self._start_of(event)
+        if self.rule.starts not in ("event", "hearing_at"):
+            _, presumed_for, waiting_for = self._start(self.rule.starts)
+            unsettled = (*unsettled, *presumed_for)
+            if start is None:
+                return self._waiting(unsettled, index, waiting_for)
+        elif start is None:
             return self._waiting(unsettled, index, f"Waiting: {self.rule.starts} is not set.", self.rule.starts)
         return self._running(start, unsettled, index, event)
 
@@ -236,8 +264,26 @@ class _Judged:
             return replace(self._waiting(unsettled, index, ""), uncomputable=str(gap))
         if counted is None:
             return self._waiting(unsettled, index, "Waiting: the order names no time to comply; enter its comply_by.", "comply_by")
+        if self.rule.alternatives:
+            counted = replace(counted, other_readings=(*counted.other_readings, *self._other_readings(start, counted.due_at)))
         clock = self._clock(counted, unsettled, index, None)
         return self._judged(clock, next(iter(self._acts(index, event)), None))
+
+    def _other_readings(self, start: datetime, due_at: datetime) -> Iterable[OtherReading]:
+        """The other readings that the rule's text allows, each with its due time, or none where its start is not known.
+
+        Another count that ends at the same moment is no other reading in this matter.
+        """
+        for other in self.rule.alternatives:
+            began = self._start(other.starts)[0] if other.starts else start
+            if other.limit is None and other.starts is None:
+                yield OtherReading(other.reading, due_at)
+            elif began is None:
+                yield OtherReading(other.reading, None)
+            else:
+                counted = count(other.limit or self.rule.limit, began, self.law.zone, self.law.calendar)
+                if counted and counted.due_at != due_at:
+                    yield OtherReading(other.reading, counted.due_at)
 
     def _clock(self, counted: Count, unsettled: tuple[str, ...], index: int | None, occurrence: int | None) -> Clock:
         applies = "presumed" if unsettled else "yes"
@@ -261,7 +307,7 @@ class _Judged:
 
     def _acts(self, index: int | None, event: Event | None) -> list[Event]:
         """The events that end this clock, earliest first; none from before its starting event, or before a start it had to wait for."""
-        since = event.at if event else self._start()[0] if self.rule.starts.endswith(" only") else None
+        since = event.at if event else self._start(self.rule.starts)[0] if self.rule.starts.endswith(" only") else None
         acts = [act for act in self.facts.events if act is not event and self._ends(act) and (since is None or act.at >= since)]
         if index is not None:
             acts = [act for act in acts if act.type != "order_complied" or self._oldest_open_order(act) == index]
@@ -295,7 +341,8 @@ class _Judged:
         own = _EVENT_OF_ACT.get(rule.act)
         if own is not None:
             return act.type == own and _said(act, "hearing", self._hearings(wanted)) is not False
-        if act.type not in _TELLING or act.said.get("recipient") != self.standing.recipient or self.standing.recipient is None:
+        told = act.said.get("recipient")
+        if act.type not in _TELLING or told is None or (told != self.standing.recipient and told not in rule.also_met_by):
             return False
         if act.type == "report_submitted" and not self._holds_enough(act):
             return False

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from deadlines.facts import CHOICES, FLAGS, Facts
-from deadlines.quantities import Finding, ReportableQuantities
+import yaml
+
+from deadlines.facts import CHOICES, FLAGS, PLACES_REACHED, Facts
+from deadlines.quantities import GALLONS, Finding, ReportableQuantities
+from deadlines.reading import Entry
 
 Verdict = bool | None
 
@@ -244,3 +249,57 @@ class Reached:
 FLAG_NAMES = frozenset(FLAGS) - {"reportable_quantity"} | {"rq_reached"}
 COMPARISONS = ("over", "at_least", "under", "at_most")
 WORD_FACTS: Mapping[str, Sequence[str]] = CHOICES
+
+_VOLUME = re.compile(r"([\d,]+(?:\.\d+)?) (\w+)")
+
+
+def read_condition(entry: Entry, key: str, node: yaml.Node, names: Mapping[str, Condition]) -> Condition:
+    """Read a condition as a pack writes it; `names` are those named before. A mistake is noted and read as always."""
+    if isinstance(node, yaml.ScalarNode):
+        return _named(entry, key, str(node.value), names)
+    if isinstance(node, yaml.MappingNode):
+        inner = Entry(entry.sheet, node, f"{entry.place}{key}.")
+        words = set(inner)
+        if "fact" in words and len(words) == 2:
+            return _about_fact(inner, inner.text("fact"), (words - {"fact"}).pop())
+        if len(words) == 1:
+            word = words.pop()
+            part = inner.node_of(word)
+            joins: dict[str, Callable[[tuple[Condition, ...]], Condition]] = {"all": All, "any": AnyOf}
+            if word in joins and isinstance(part, yaml.SequenceNode):
+                return joins[word](tuple(read_condition(inner, f"{word}[{n}]", piece, names) for n, piece in enumerate(part.value)))
+            singles: dict[str, Callable[[Condition], Condition]] = {"not": Not, "unless_known": UnlessKnown}
+            if word in singles and part is not None:
+                return singles[word](read_condition(inner, word, part, names))
+    entry.fault(key, "it is not a condition", "a name, {all: [...]}, {any: [...]}, {not: ...}, {unless_known: ...} or {fact: ..., is: ...}")
+    return Always()
+
+
+def _named(entry: Entry, key: str, name: str, names: Mapping[str, Condition]) -> Condition:
+    if name in names:
+        return names[name]
+    if name in FLAG_NAMES:
+        return Flag(name)
+    known = ", ".join([*names, *sorted(FLAG_NAMES)])
+    entry.fault(key, f"no condition or fact {name!r} (a condition is named before it is used)", f"one of: {known}")
+    return Always()
+
+
+def _about_fact(entry: Entry, fact: str, word: str) -> Condition:
+    if fact in WORD_FACTS and word == "is":
+        words = entry.texts("is")
+        entry.words("is", words, WORD_FACTS[fact])
+        return Is(fact, frozenset(words))
+    if fact == "volume" and word in COMPARISONS:
+        found = _VOLUME.fullmatch(entry.text(word))
+        if found and found[2] in GALLONS:
+            return VolumeIs(word, Fraction(Decimal(found[1].replace(",", ""))) * GALLONS[found[2]])
+        entry.fault(word, f"{entry.raw(word)!r} is not a volume", f"a number and one of {', '.join(GALLONS)}, `1000 gal`")
+    elif fact == "reached" and word in ("holds", "may_hold"):
+        places = entry.texts(word)
+        entry.words(word, places, PLACES_REACHED)
+        return Reached(frozenset(places), word == "may_hold")
+    else:
+        right = "{fact: material, is: ...}, {fact: volume, over: ...}, {fact: reached, holds: [...]}"
+        entry.fault(word, f"{fact!r} cannot be asked {word!r}", right)
+    return Always()

@@ -1,7 +1,7 @@
 """From a start and a limit to the last moment on time, counted in steps a person can check by hand (docs: how time is counted).
 
-Sources: Gov. Code 6800, Civ. Code 10 and Code Civ. Proc. 12 (first day excluded, last included); Code Civ. Proc. 12a and Civ. Code 11 (the
-extension, which is shown and never warned against); Civ. Code 7 and 9 (Saturday as a business day, shown as another reading).
+Sources: Gov. Code 6800, Civ. Code 10 and Code Civ. Proc. 12 (first day excluded, last included). Which law extends a last day that is
+closed, and which counts Saturdays as business days, stands with the calendar; both are shown and never warned against.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _LONGEST = {"hours": 24 * 366, "minutes": 60 * 24 * 7, "calendar days": 3660, "w
 
 Shape = Literal["immediately", "elapsed", "calendar days", "open days", "years", "before act", "comply by", "recurring"]
 
-_COUNTED = re.compile(r"(\d+) (minutes?|hours?|(?:calendar |working |business )?days?|years?)( before)?")
+_COUNTED = re.compile(r"(\d+) (minutes?|hours?|(?:calendar |working |business )?days?|years?)( before)?(?: by (\d\d:\d\d))?")
+_OR_SOONER = ", or comply_by if sooner"
 _RECURRING = re.compile(r"every (\d+) calendar days until ended_at( and once after)?")
 
 
 @dataclass(frozen=True, slots=True)
 class OtherReading:
-    """Another count the text allows, beside the one people are warned against."""
+    """Another reading the text allows, beside the one people are warned against; no due time where it cannot be counted yet."""
 
     reading: str
-    due_at: datetime
+    due_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class CountedDay:
 class Limit:
     """A limit as a pack states it. `text` is shown to people; `count` is in the unit; `backward` counts back from the act.
 
-    `every` is the period in days where this is one occurrence of a recurring limit.
+    `every` is the period in days where this is one occurrence of a recurring limit; `by` is the local hour at which counted days end
+    where the text names one; `or_sooner` lets the time that an order sets end the count earlier.
     """
 
     text: str
@@ -60,6 +62,8 @@ class Limit:
     else_immediately: bool = False
     once_after: bool = False
     every: int = 0
+    by: time | None = None
+    or_sooner: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Limit:
@@ -72,6 +76,8 @@ class Limit:
         }
         if text in fixed:
             return fixed[text]
+        if text.endswith(_OR_SOONER):
+            return replace(cls.parse(text.removesuffix(_OR_SOONER)), text=text, or_sooner=True)
         if found := _RECURRING.fullmatch(text):
             _believe(int(found[1]), "calendar days")
             return cls(text, "recurring", int(found[1]), "calendar days", once_after=bool(found[2]))
@@ -83,12 +89,23 @@ class Limit:
         _believe(count, unit)
         if found[3] and not unit.endswith("days"):
             raise ValueError("only days are counted back")
+        if found[4] and not unit.endswith("days"):
+            raise ValueError("only days end by an hour")
         shapes: dict[str, Shape] = {"hours": "elapsed", "minutes": "elapsed", "calendar days": "calendar days", "years": "years"}
-        return cls(text, shapes.get(unit, "open days"), count, unit, backward=bool(found[3]))
+        return cls(text, shapes.get(unit, "open days"), count, unit, backward=bool(found[3]), by=_hour(found[4]))
 
     def nth(self, occurrence: int) -> Limit:
         """The calendar-day limit of one occurrence of a recurring duty, counted from the same start."""
         return replace(self, shape="calendar days", count=self.count * occurrence, every=self.count)
+
+
+def _hour(text: str | None) -> time | None:
+    if text is None:
+        return None
+    try:
+        return time.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time of day") from None
 
 
 def _believe(count: int, unit: str) -> None:
@@ -168,16 +185,16 @@ class Count:
 
     def _closing(self) -> list[str]:
         told_due = f"Due {told(self.due_at, self.zone)}"
-        closing = ", at closing time" if self.limit.shape == "open days" else ""
+        closing = ", at closing time" if self.limit.shape == "open days" and not self.limit.by else ""
         lines = []
         if self.extended_due_at:
             last = self.due_at.astimezone(self.zone).date()
             why = _holiday(self.calendar, last)
             lines.append(
-                f"{_day(last)} is {why}: Code Civ. Proc. 12a and Civ. Code 11 may let the act be done until "
+                f"{_day(last)} is {why}: {self.calendar.extended_by} may let the act be done until "
                 f"{told(self.extended_due_at, self.zone)}; the stricter day is kept."
             )
-        elif self.limit.shape == "calendar days" and not self.limit.backward and not self._covered():
+        elif self.limit.shape == "calendar days" and not self.limit.backward and self.calendar.extended_by and not self._covered():
             lines.append(
                 f"Whether the last day is a holiday cannot be told: calendar {self.calendar.name} ends on {self.calendar.last_day}."
             )
@@ -207,6 +224,10 @@ def count(limit: Limit, starts_at: datetime, zone: ZoneInfo, calendar: Calendar,
 
     Raises CalendarGap where working days run past what the calendar covers.
     """
+    if limit.or_sooner and comply_by is not None:
+        fixed = count(replace(limit, or_sooner=False), starts_at, zone, calendar)
+        ordered = Count(Limit.parse("comply_by"), starts_at, comply_by, zone, calendar)
+        return fixed if fixed and fixed.due_at <= comply_by else ordered
     match limit.shape:
         case "immediately":
             due = starts_at + IMMEDIATELY
@@ -233,24 +254,26 @@ def _calendar_days(limit: Limit, starts_at: datetime, zone: ZoneInfo, calendar: 
     days = timedelta(days=-limit.count if limit.backward else limit.count)
     last = starts_at.astimezone(zone).date() + days
     extended = None
-    if not limit.backward:
+    if not limit.backward and calendar.extended_by:
         try:
             if calendar.why_closed(last):
                 extended = _end_of(calendar.next_open(last), zone)
         except CalendarGap:
             # The due day needs no calendar; only the milder, extended day does. The steps say that it cannot be told.
             extended = None
-    return Count(limit, starts_at, _end_of(last, zone), zone, calendar, extended)
+    due = _end_of(last, zone) if limit.by is None else local_instant(datetime.combine(last, limit.by), zone)
+    return Count(limit, starts_at, due, zone, calendar, extended)
 
 
 def _open_days(limit: Limit, starts_at: datetime, zone: ZoneInfo, calendar: Calendar) -> Count:
     first = starts_at.astimezone(zone).date()
-    due = local_instant(datetime.combine(_nth_open(limit, first, calendar), calendar.closes_at), zone)
+    hour = limit.by or calendar.closes_at
+    due = local_instant(datetime.combine(_nth_open(limit, first, calendar), hour), zone)
     others: tuple[OtherReading, ...] = ()
-    if limit.unit == "business days":
-        saturdays = local_instant(datetime.combine(_nth_open(limit, first, calendar.with_saturdays), calendar.closes_at), zone)
+    if limit.unit == "business days" and calendar.saturday_by:
+        saturdays = local_instant(datetime.combine(_nth_open(limit, first, calendar.with_saturdays), hour), zone)
         if saturdays != due:
-            others = (OtherReading("Civil Code 7 and 9: Saturday counts as a business day", saturdays),)
+            others = (OtherReading(f"{calendar.saturday_by}: Saturday counts as a business day", saturdays),)
     return Count(limit, starts_at, due, zone, calendar, None, others)
 
 

@@ -4,61 +4,107 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 _METRES_PER_DEGREE = 111_320.0
 # Boundaries of 2019 taken as WGS84 are good to about a metre; nearer than this to an edge a person should look.
 NEAR_EDGE_METRES = 100.0
+# A place told by an address or a telephone's position may be this far off: every city so near might be the one that was meant.
+CANDIDATE_METRES = 1000.0
+# Nearer than a ten thousandth of a millimetre to a line is on it: a double tells no finer.
+_ON_THE_LINE = 1e-12
 
 Ring = tuple[tuple[float, float], ...]
 Box = tuple[float, float, float, float]  # west, east, south, north
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """A city that a point may be meant for: whether it holds the point, and how many metres the point is from that city's edge."""
+
+    city: str
+    metres: float
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Where a point lies: the city (None outside all), metres to that city's edge or to the nearest city, and the nearest city's id."""
+    """Where a point lies: the city (None outside all), metres to that city's edge or to the nearest city, and the nearest city's id.
+
+    `candidates` are the cities that hold the point, the one it lies deepest in first, then every other city whose edge is within
+    CANDIDATE_METRES, nearest first. Where no boundary is known at all, `nearest` is None and the edge infinitely far.
+    """
 
     city: str | None
-    nearest: str
+    nearest: str | None
     metres_to_edge: float
+    candidates: tuple[Candidate, ...] = ()
 
     @property
     def near_edge(self) -> bool:
         """Whether a person should confirm the city."""
         return self.metres_to_edge < NEAR_EDGE_METRES
 
+    @property
+    def others(self) -> tuple[Candidate, ...]:
+        """The candidates besides the city itself."""
+        return tuple(candidate for candidate in self.candidates if candidate.city != self.city)
+
 
 class Places:
-    """The boundaries of all cities, as rings of (longitude, latitude) in degrees, WGS84."""
+    """The boundaries of cities, as rings of (longitude, latitude) in degrees, WGS84. No boundary may cross the antimeridian."""
 
     def __init__(self, polygons: Mapping[str, Sequence[Sequence[Ring]]]) -> None:
         self._polygons = polygons
         self._boxes = {city: _box_of([point for part in parts for ring in part for point in ring]) for city, parts in polygons.items()}
+
+    @property
+    def cities(self) -> frozenset[str]:
+        """The ids of the cities whose boundary is known."""
+        return frozenset(self._polygons)
+
+    def only(self, cities: Collection[str]) -> Places:
+        """The boundaries of these cities alone; one without a boundary stays without."""
+        return Places({city: parts for city, parts in self._polygons.items() if city in cities})
 
     def may_hold(self, lat: float, lon: float) -> bool:
         """Whether a point lies in the box around some city: False, at little cost, for one that is surely in none."""
         return any(_degrees_off(box, lat, lon, 1.0) == 0 for box in self._boxes.values())
 
     def locate(self, lat: float, lon: float) -> Place:
-        """The city around a point in degrees. Two cities that both hold it (a sliver of overlap): the one it lies deeper in."""
+        """The city around a point in degrees, and every city it may be meant for.
+
+        Two cities that both hold it (a sliver of overlap): the one it lies deeper in.
+        """
         scale = math.cos(math.radians(lat))
         off = {city: _degrees_off(box, lat, lon, scale) * _METRES_PER_DEGREE for city, box in self._boxes.items()}
-        inside = [city for city, parts in self._polygons.items() if off[city] == 0 and any(_inside(part, lat, lon) for part in parts)]
-        edges: dict[str, float] = {}
-        for city in inside or sorted(off, key=lambda one: off[one]):
-            # A city is nowhere nearer than its box, so one whose box is farther than an edge already found need not be measured.
-            if inside or off[city] <= min(edges.values(), default=math.inf):
-                edges[city] = self._metres_to_edge(self._polygons[city], lat, lon)
-        if inside:
-            city = max(inside, key=lambda one: edges[one])
-            return Place(city, city, edges[city])
-        nearest = min(edges, key=lambda one: edges[one])
-        return Place(None, nearest, edges[nearest])
+        found: list[Candidate] = []
+        nearest: Candidate | None = None
+        for city in sorted(off, key=lambda one: off[one]):
+            # A city is nowhere nearer than its box: one whose box is neither near nor nearer than a city already found is not measured.
+            if off[city] > CANDIDATE_METRES and nearest is not None and (nearest.inside or off[city] > nearest.metres):
+                break
+            candidate = self._measured(city, lat, lon, scale, in_box=off[city] == 0)
+            if candidate.inside or candidate.metres <= CANDIDATE_METRES:
+                found.append(candidate)
+            if nearest is None or _order(candidate) < _order(nearest):
+                nearest = candidate
+        if nearest is None:
+            return Place(None, None, math.inf)
+        return Place(nearest.city if nearest.inside else None, nearest.city, nearest.metres, tuple(sorted(found, key=_order)))
 
-    def _metres_to_edge(self, polygons: Sequence[Sequence[Ring]], lat: float, lon: float) -> float:
-        scale = math.cos(math.radians(lat))
-        return min(_ring_distance(ring, lat, lon, scale) for polygon in polygons for ring in polygon) * _METRES_PER_DEGREE
+    def _measured(self, city: str, lat: float, lon: float, scale: float, *, in_box: bool) -> Candidate:
+        parts = self._polygons[city]
+        off = [[_ring_distance(ring, lat, lon, scale) for ring in part] for part in parts]
+        edge = min(distance for part in off for distance in part)
+        inside = edge < _ON_THE_LINE or (in_box and any(_holds(part, lat, lon) for part in parts))
+        return Candidate(city, edge * _METRES_PER_DEGREE, inside)
+
+
+def _order(candidate: Candidate) -> tuple[bool, float]:
+    """Cities that hold the point before those that do not; among the first the deepest, among the others the nearest."""
+    return not candidate.inside, -candidate.metres if candidate.inside else candidate.metres
 
 
 def read_places(texts: Mapping[str, str]) -> Places:
@@ -95,11 +141,10 @@ def _degrees_off(box: Box, lat: float, lon: float, scale: float) -> float:
     return math.hypot(max(west - lon, 0.0, lon - east) * scale, max(south - lat, 0.0, lat - north))
 
 
-def _inside(polygon: Sequence[Ring], lat: float, lon: float) -> bool:
-    outer, *holes = polygon
-    if _on_ring(outer, lat, lon):
-        return True
-    return _winds_around(outer, lat, lon) and not any(_winds_around(hole, lat, lon) and not _on_ring(hole, lat, lon) for hole in holes)
+def _holds(part: Sequence[Ring], lat: float, lon: float) -> bool:
+    """Whether a part holds a point that lies on none of its lines."""
+    outer, *holes = part
+    return _winds_around(outer, lat, lon) and not any(_winds_around(hole, lat, lon) for hole in holes)
 
 
 def _winds_around(ring: Ring, lat: float, lon: float) -> bool:
@@ -110,10 +155,6 @@ def _winds_around(ring: Ring, lat: float, lon: float) -> bool:
             inside = not inside
         x1, y1 = x2, y2
     return inside
-
-
-def _on_ring(ring: Ring, lat: float, lon: float) -> bool:
-    return _ring_distance(ring, lat, lon, math.cos(math.radians(lat))) < 1e-12
 
 
 def _ring_distance(ring: Ring, lat: float, lon: float, scale: float) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 import yaml
 
@@ -79,6 +80,15 @@ class Entry:
             if key.value in self._values:
                 self._note(key, f"{place}{key.value}", "the key is given twice", "each key once")
             self._values[key.value] = value
+
+    @property
+    def line(self) -> int:
+        """The line of the file that this mapping begins on."""
+        return self.node.start_mark.line + 1 if self.node.start_mark else 1
+
+    def plain(self) -> dict[str, Any]:
+        """The whole mapping as plain values; `yes` and `on` are words, days are dates."""
+        return {key: _json_value(value, days=True) for key, value in self._values.items()}
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -157,6 +167,17 @@ class Entry:
             return ()
         return tuple(str(part.value) for part in nodes)
 
+    def words(self, key: str, words: Iterable[str], known: Sequence[str]) -> None:
+        """Note each of `words`, read from `key`, that is not one of `known`."""
+        for word in words:
+            if word not in known:
+                self.fault(key, f"{word!r} is not a word of this list", f"one of: {', '.join(known)}")
+
+    def as_json(self, key: str) -> Any:
+        """The value of `key` as JSON has it: times are text, and only true and false are truth values (`yes` and `on` are words)."""
+        node = self._values.get(key)
+        return None if node is None else _json_value(node)
+
     def mapping(self, key: str) -> Entry:
         """The mapping under `key`; an empty one, noted, where there is none."""
         node = self._values.get(key)
@@ -195,3 +216,14 @@ def _plain_value(node: yaml.Node) -> object:
         return str(node.value)
     finally:
         loader.dispose()
+
+
+def _json_value(node: yaml.Node, *, days: bool = False) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return {str(key.value): _json_value(value, days=days) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [_json_value(part, days=days) for part in node.value]
+    kind = node.tag.rpartition(":")[2]
+    if (kind == "timestamp" and not days) or (kind == "bool" and node.value not in ("true", "false")):
+        return str(node.value)
+    return _plain_value(node)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from deadlines.calendars import Calendar
 from deadlines.quantities import ReportableQuantities
 from deadlines.reading import Mistake, PackError
-from deadlines.rulepack import EVERY_CITY, Pack, Recipient, Rule, read_pack
+from deadlines.rulepack import read_pack
+from deadlines.rules import Pack, Recipient, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,8 @@ class CityLaw:
 class Rulebook:
     """The packs of a folder. `version` changes with any of them."""
 
-    def __init__(self, packs: Mapping[str, Pack], calendars: Mapping[str, Calendar], quantities: ReportableQuantities) -> None:
+    def __init__(self, packs: Mapping[str, Pack], quantities: ReportableQuantities) -> None:
         self.packs = packs
-        self.calendars = calendars
         self.quantities = quantities
         self._laws = {pack.id: self._law_over(pack) for pack in packs.values() if pack.is_city}
         self.version = hashlib.sha256("".join(sorted(f"{pack.id} {pack.version}" for pack in packs.values())).encode()).hexdigest()[:12]
@@ -68,16 +69,24 @@ class Rulebook:
         """The law over a city. Raises KeyError for a city without a pack."""
         return self._laws[city]
 
-    def rule(self, duty: str) -> tuple[Pack, Rule]:
-        """A rule by its duty id, with its pack. Raises KeyError."""
+    def rules(self, duty: str) -> tuple[Pack, tuple[Rule, ...]]:
+        """The versions of a rule by its duty id, oldest first, with its pack. Raises KeyError."""
         pack = self.packs[duty.partition("/")[0]]
-        for rule in pack.rules:
-            if rule.duty == duty:
-                return pack, rule
-        raise KeyError(duty)
+        versions = [rule for rule in pack.rules if rule.duty == duty]
+        if not versions:
+            raise KeyError(duty)
+        return pack, tuple(sorted(versions, key=lambda rule: rule.in_force.first or date.min))
+
+    def with_closures(self, closures: Mapping[str, Mapping[date, str | None]]) -> Rulebook:
+        """The same law counted on calendars that differ on some days, by city: {city: {day: reason and source, None where it is open}}."""
+        packs = {
+            key: replace(pack, calendar=pack.calendar.with_closures(closures[key])) if pack.calendar and key in closures else pack
+            for key, pack in self.packs.items()
+        }
+        return Rulebook(packs, self.quantities)
 
     def _law_over(self, city: Pack) -> CityLaw:
-        over = [city, *(pack for pack in self.packs.values() if EVERY_CITY in pack.covers or city.id in pack.covers)]
+        over = [city, *(pack for pack in self.packs.values() if not pack.is_city and pack.lies_over(city))]
         rules = tuple(
             StandingRule(rule, pack, city.agencies.get(rule.to_agency) if rule.to_agency else rule.to)
             for pack in over
@@ -87,7 +96,7 @@ class Rulebook:
         recipients["discharger"] = Recipient("discharger", "the discharger")
         if city.zone is None or city.calendar is None:
             raise KeyError(f"{city.id} has no zone or calendar")
-        return CityLaw(city, city.zone, self.calendars[city.calendar], rules, recipients)
+        return CityLaw(city, city.zone, city.calendar, rules, recipients)
 
 
 def read_rulebook(texts: Mapping[str, str], calendars: Mapping[str, Calendar], quantities: ReportableQuantities) -> Rulebook:
@@ -97,7 +106,7 @@ def read_rulebook(texts: Mapping[str, str], calendars: Mapping[str, Calendar], q
     mistakes: list[Mistake] = []
     for path, text in sorted(texts.items()):
         try:
-            pack = read_pack(path, text)
+            pack = read_pack(path, text, calendars)
         except PackError as error:
             mistakes.extend(error.mistakes)
             continue
@@ -106,25 +115,27 @@ def read_rulebook(texts: Mapping[str, str], calendars: Mapping[str, Calendar], q
         packs[pack.id], paths[pack.id] = pack, path
     if not mistakes:
         mistakes = [
-            Mistake(paths[pack.id], 1, place, wrong, right)
-            for pack in packs.values()
-            for place, wrong, right in _cross_check(pack, packs, calendars)
+            Mistake(paths[pack.id], 1, place, wrong, right) for pack in packs.values() for place, wrong, right in _cross_check(pack, packs)
         ]
     PackError.raise_if_any(mistakes)
-    return Rulebook(packs, calendars, quantities)
+    return Rulebook(packs, quantities)
 
 
-def _cross_check(pack: Pack, packs: Mapping[str, Pack], calendars: Mapping[str, Calendar]) -> list[tuple[str, str, str]]:
+def _cross_check(pack: Pack, packs: Mapping[str, Pack]) -> list[tuple[str, str, str]]:
+    """What is wrong between packs, as place, wrong, right."""
     found = []
-    cities = [other for other in packs.values() if other.is_city]
-    if pack.is_city and pack.calendar not in calendars:
-        found.append(("calendar", f"no calendar {pack.calendar!r}", f"one of: {', '.join(sorted(calendars))}"))
-    for covered in pack.covers:
-        if not pack.is_city and covered != EVERY_CITY and covered not in {city.id for city in cities}:
-            found.append(("covers", f"no city {covered!r}", f"{EVERY_CITY}, or: {', '.join(sorted(city.id for city in cities))}"))
+    cities = [city for city in packs.values() if city.is_city]
+    permits = {other.covers.word for other in packs.values() if other.covers.by == "permit"}
+    found += [
+        ("permits", f"no pack is laid over cities by permit {permit!r}", f"one of: {', '.join(sorted(permits))}")
+        for permit in pack.permits
+        if permit not in permits
+    ]
+    known = {"discharger", *(key for other in packs.values() for key in other.recipients)}
     for rule in pack.rules:
+        for told in sorted(rule.also_met_by - known):
+            found.append((rule.duty, f"also_met_by: no recipient {told!r} in any pack", f"one of: {', '.join(sorted(known))}"))
         for city in cities:
-            over = pack is city or EVERY_CITY in pack.covers or city.id in pack.covers
-            if over and rule.to_agency and rule.to_agency not in city.agencies:
+            if pack.lies_over(city) and rule.to_agency and rule.to_agency not in city.agencies:
                 found.append((rule.duty, f"{city.id} names no agency {rule.to_agency!r}", "an entry in that city's `agencies`"))
     return found

@@ -4,133 +4,59 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date
-from decimal import Decimal
-from fractions import Fraction
+from itertools import combinations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
-from deadlines.conditions import (
-    COMPARISONS,
-    FLAG_NAMES,
-    WORD_FACTS,
-    All,
-    Always,
-    AnyOf,
-    Condition,
-    Flag,
-    Is,
-    Not,
-    Reached,
-    UnlessKnown,
-    VolumeIs,
-)
-from deadlines.facts import EVENT_KEYS, KINDS, METHODS, PLACES_REACHED
+from deadlines.calendars import Calendar, calendar_of
+from deadlines.conditions import FLAG_NAMES, Always, Condition, read_condition
+from deadlines.facts import EVENT_KEYS, KINDS, METHODS
 from deadlines.ladder import CHANNELS, ROLES, Rung, read_span
 from deadlines.limits import Limit
-from deadlines.quantities import GALLONS
 from deadlines.reading import Entry, PackError, read_sheet
+from deadlines.rules import (
+    ALWAYS,
+    EVERY_CITY,
+    THIS_CITY,
+    Alternative,
+    Checked,
+    ContentItem,
+    Covers,
+    InForce,
+    Pack,
+    Recipient,
+    Rule,
+    Trigger,
+)
 
 ACTS_BY_METHOD = ("cleanup", "repair", "sampling", "response", "payment", "filing", "hearing", "retention")
 ACTS = ("notice", "order", "appeal", "petition", "decision", "hearing-notice", *ACTS_BY_METHOD)
 STARTS = ("known_at", "reported_at", "planned_at", "discharged_at", "discharged_at only", "ended_at only")
+EVENT_STARTS = ("event", "hearing_at", "known_at", "discharged_at")
+DAYS = ("open day", "closed day")
 STATUS_FACTS = ("enrollee", "npdes_permittee", "spcc_facility")
 OWED_BY = ("discharger", "city")
-EVERY_CITY, THIS_CITY = "every city", "this city"
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_VOLUME = re.compile(r"([\d,]+(?:\.\d+)?) (\w+)")
+_STATE = re.compile(r"[A-Z]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Recipient:
-    """Somebody a duty is owed to, as the law names them; `telephone` holds public numbers."""
-
-    id: str
-    name: str
-    telephone: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ContentItem:
-    """One thing a written report must hold."""
-
-    item: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """The event that starts a rule's clock, and what it must say (`where`) or must not say (`unless`)."""
-
-    event: str
-    where: Mapping[str, frozenset[object]]
-    unless: Mapping[str, frozenset[object]]
-    first_only: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of a pack: one row of the law. `duty` is its id for ever."""
-
-    duty: str
-    title: str
-    provisions: tuple[str, ...]
-    citation: str
-    says: str
-    kinds: frozenset[str]
-    when: Condition
-    needs: tuple[str, ...]
-    trigger: Trigger | None
-    starts: str
-    limit: Limit
-    to: str | None
-    to_agency: str | None
-    how: tuple[str, ...]
-    act: str
-    owed_by: str
-    content: tuple[ContentItem, ...]
-    ladder: tuple[Rung, ...]
-    reading: str
-    verified: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """One jurisdiction's or permit's duties. `version` is the day of the text and the first digits of its SHA-256."""
-
-    id: str
-    title: str
-    version: str
-    covers: tuple[str, ...]
-    zone: ZoneInfo | None
-    calendar: str | None
-    checked_on: date | None
-    agencies: Mapping[str, str]
-    recipients: Mapping[str, Recipient]
-    rules: tuple[Rule, ...]
-
-    @property
-    def is_city(self) -> bool:
-        """Whether this is a city's own pack, not one that lies over cities."""
-        return self.covers == (THIS_CITY,)
-
-
-def read_pack(path: str, text: str) -> Pack:
-    """Read one pack file. Raises PackError with every mistake in it."""
+def read_pack(path: str, text: str, calendars: Mapping[str, Calendar]) -> Pack:
+    """Read one pack file; a city counts by one of `calendars`, or by its own that extends one. Raises PackError with every mistake."""
     sheet = read_sheet(path, text)
     PackError.raise_if_any(sheet.faults)
-    pack = _PackReader(sheet.root, text).read()
+    pack = _PackReader(sheet.root, text, calendars).read()
     PackError.raise_if_any(sheet.faults)
     return pack
 
 
 class _PackReader:
-    def __init__(self, root: Entry, text: str) -> None:
+    def __init__(self, root: Entry, text: str, calendars: Mapping[str, Calendar]) -> None:
         self.root = root
+        self.calendars = calendars
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         self.conditions: dict[str, Condition] = {}
         self.ladders: dict[str, tuple[Rung, ...]] = {}
@@ -139,32 +65,75 @@ class _PackReader:
     def read(self) -> Pack:
         root = self.root
         root.only(
-            "pack", "title", "version", "covers", "zone", "calendar", "checked", "agencies", "recipients", "conditions", "ladders", "rules"
-        )
+            "pack", "title", "version", "covers", "state", "permits", "zone", "calendar", "checked", "agencies", "recipients", "conditions",
+            "ladders", "rules",
+        )  # fmt: skip
         pack_id = root.text("pack")
         if pack_id and not _ID.fullmatch(pack_id):
             root.fault("pack", f"{pack_id!r} is not an id", "lower-case words joined by hyphens, diamond-bar")
-        covers = root.texts("covers", required=True)
-        is_city = covers == (THIS_CITY,)
-        for key in ("zone", "calendar", "agencies"):
-            if covers and (key in root) != is_city:
+        covers = self._covers()
+        is_city = covers == THIS_CITY
+        for key in ("zone", "calendar", "agencies", "state"):
+            if covers is not None and (key in root) != is_city:
                 root.fault(key, "missing for a city" if is_city else "only a city has one", f"`{key}:` in packs that cover `{THIS_CITY}`")
+        if covers is not None and "permits" in root and not is_city:
+            root.fault("permits", "only a city has them", f"`permits:` in packs that cover `{THIS_CITY}`")
         self._read_recipients()
         if "conditions" in root:
             self._read_conditions(root.mapping("conditions"))
         if "ladders" in root:
             self._read_ladders(root.mapping("ladders"))
         rules = [self._rule(pack_id, entry) for entry in root.items("rules")]
-        seen: set[str] = set()
-        for number, rule in enumerate(rules):
-            if rule.duty in seen:
-                root.fault("rules", f"rule {number} repeats the id {rule.duty}", "each id once")
-            seen.add(rule.duty)
+        self._check_versions(rules)
         return Pack(
-            pack_id, root.text("title"), f"{root.day('version')}+{self.digest}", covers, self._zone() if "zone" in root else None,
-            root.text("calendar") if "calendar" in root else None, self._checked(), self._agencies() if "agencies" in root else {},
-            self.recipients, tuple(rules),
+            pack_id, root.text("title"), f"{root.day('version')}+{self.digest}", covers or EVERY_CITY,
+            self._zone() if "zone" in root else None, self._calendar(pack_id) if "calendar" in root else None, self._checked(),
+            self._agencies() if "agencies" in root else {}, self.recipients, tuple(rules),
+            self._state(root, "state") if "state" in root else None, root.texts("permits"),
         )  # fmt: skip
+
+    def _covers(self) -> Covers | None:
+        """What the pack lies over; None, noted, where that cannot be told."""
+        value = self.root.raw("covers")
+        for fixed in (THIS_CITY, EVERY_CITY):
+            if value == fixed.by:
+                return fixed
+        if isinstance(value, dict) and len(value) == 1:
+            entry = self.root.mapping("covers")
+            entry.only("state", "permit")
+            if "state" in entry:
+                return Covers("state", self._state(entry, "state"))
+            return Covers("permit", entry.text("permit")) if "permit" in entry else None
+        right = f"{THIS_CITY}, {EVERY_CITY}, {{state: CA}} or {{permit: ms4-small}}"
+        self.root.fault("covers", "missing" if value is None else f"{value!r} is nothing to lie over", right)
+        return None
+
+    def _state(self, entry: Entry, key: str) -> str:
+        code = entry.text(key)
+        if code and not _STATE.fullmatch(code):
+            entry.fault(key, f"{code!r} is not a state", "its two capital letters, CA")
+        return code
+
+    def _calendar(self, pack_id: str) -> Calendar | None:
+        if isinstance(self.root.node_of("calendar"), yaml.MappingNode):
+            return calendar_of(self.root.mapping("calendar"), pack_id, self.calendars)
+        name = self.root.text("calendar")
+        if name not in self.calendars:
+            self.root.fault("calendar", f"no calendar {name!r}", f"one of: {', '.join(sorted(self.calendars))}, or {{extends: core, ...}}")
+        return self.calendars.get(name)
+
+    def _check_versions(self, rules: Sequence[Rule]) -> None:
+        """Several rules may share an id only as versions of one rule, of which one at most is the law on any day."""
+        by_duty: dict[str, list[tuple[int, Rule]]] = {}
+        for number, rule in enumerate(rules):
+            by_duty.setdefault(rule.duty, []).append((number, rule))
+        for duty, versions in by_duty.items():
+            for (_, one), (number, other) in combinations(versions, 2):
+                if not one.stands_beside(other):
+                    wrong = f"rule {number} repeats the id {duty}, and both are in force on some day"
+                    self.root.fault(
+                        "rules", wrong, "each id once, or versions with days that do not overlap: `in_force: {from: ..., until: ...}`"
+                    )
 
     def _zone(self) -> ZoneInfo | None:
         name = self.root.text("zone")
@@ -174,15 +143,14 @@ class _PackReader:
             self.root.fault("zone", f"{name!r} is not a time zone", "an IANA name, America/Los_Angeles")
             return None
 
-    def _checked(self) -> date | None:
+    def _checked(self) -> Checked | None:
         if self.root.raw("checked") is None:
             if "checked" not in self.root:
                 self.root.fault("checked", "missing", "{on: 2026-11-30, by: a name}, or null where nobody has compared the text yet")
             return None
         entry = self.root.mapping("checked")
         entry.only("on", "by")
-        entry.text("by")
-        return entry.day("on")
+        return Checked(entry.day("on"), entry.text("by"))
 
     def _agencies(self) -> dict[str, str]:
         entry = self.root.mapping("agencies")
@@ -207,7 +175,7 @@ class _PackReader:
                 entry.fault(name, "a fact has this name", "a name of its own")
             node = entry.node_of(name)
             if node is not None:
-                self.conditions[name] = self.condition(entry, name, node)
+                self.conditions[name] = read_condition(entry, name, node, self.conditions)
 
     def _read_ladders(self, entry: Entry) -> None:
         for name in entry:
@@ -232,40 +200,67 @@ class _PackReader:
             except ValueError as error:
                 entry.fault("every", str(error), "15m, 4h or 1d")
         roles, channels = entry.texts("tell", required=True), entry.texts("by", required=True)
-        self._words(entry, "tell", roles, ROLES)
-        self._words(entry, "by", channels, CHANNELS)
+        entry.words("tell", roles, ROLES)
+        entry.words("by", channels, CHANNELS)
         zero = date.resolution * 0
         return Rung(step, from_due, offset or zero, roles, channels, entry.flag("unless_acknowledged", default=False), every, times)
-
-    def _words(self, entry: Entry, key: str, words: Sequence[str], known: Sequence[str]) -> None:
-        for word in words:
-            if word not in known:
-                entry.fault(key, f"{word!r} is not a word of this list", f"one of: {', '.join(known)}")
 
     def _rule(self, pack_id: str, entry: Entry) -> Rule:
         entry.only(
             "id", "title", "provisions", "citation", "says", "kind", "when", "needs", "on", "where", "unless", "which", "starts",
-            "limit", "to",
-            "how", "act", "owed_by", "content", "ladder", "reading", "verified",
+            "limit", "to", "also_met_by",
+            "how", "act", "owed_by", "content", "ladder", "reading", "verified", "in_force", "starts_on", "other_readings",
         )  # fmt: skip
         trigger = self._trigger(entry)
         how, act = self._how(entry)
         to, to_agency = self._to(entry)
+        also = entry.texts("also_met_by")
         kinds = entry.texts("kind")
-        self._words(entry, "kind", kinds, KINDS)
+        entry.words("kind", kinds, KINDS)
         needs = entry.texts("needs")
-        self._words(entry, "needs", needs, STATUS_FACTS)
+        entry.words("needs", needs, STATUS_FACTS)
         owed_by = entry.text("owed_by")
-        self._words(entry, "owed_by", [owed_by], OWED_BY)
+        entry.words("owed_by", [owed_by], OWED_BY)
         node = entry.node_of("when")
         return Rule(
             duty=f"{pack_id}/{entry.text('id')}", title=entry.text("title"), provisions=entry.texts("provisions", required=True),
             citation=entry.text("citation"), says=entry.text("says"), kinds=frozenset(kinds or (KINDS if trigger else ("spill",))),
-            when=Always() if node is None else self.condition(entry, "when", node), needs=needs, trigger=trigger,
+            when=Always() if node is None else read_condition(entry, "when", node, self.conditions), needs=needs, trigger=trigger,
             starts=self._starts(entry, trigger), limit=self._limit(entry, trigger), to=to, to_agency=to_agency, how=how, act=act,
             owed_by=owed_by, content=self._content(entry), ladder=self._ladder(entry, act), reading=entry.text("reading"),
-            verified=entry.flag("verified", default=True),
+            verified=entry.flag("verified", default=True), in_force=self._in_force(entry),
+            starts_on=self._starts_on(entry), also_met_by=frozenset(also), alternatives=self._alternatives(entry, trigger),
         )  # fmt: skip
+
+    def _in_force(self, entry: Entry) -> InForce:
+        if "in_force" not in entry:
+            return ALWAYS
+        days = entry.mapping("in_force")
+        days.only("from", "until")
+        first, last = (days.day(key) if key in days else None for key in ("from", "until"))
+        if first is None and last is None:
+            entry.fault("in_force", "it names no day", "{from: 2027-01-01}, {until: 2026-12-31}, or both")
+        elif first and last and first > last:
+            entry.fault("in_force", f"{first} is later than {last}", "the first day, then the last")
+        return InForce(first, last)
+
+    def _starts_on(self, entry: Entry) -> str | None:
+        if "starts_on" not in entry:
+            return None
+        day = entry.text("starts_on")
+        entry.words("starts_on", [day], DAYS)
+        return day
+
+    def _alternatives(self, entry: Entry, trigger: Trigger | None) -> tuple[Alternative, ...]:
+        found = []
+        for part in entry.items("other_readings"):
+            part.only("reading", "limit", "starts")
+            limit = self._limit(part, trigger) if "limit" in part else None
+            if limit and limit.shape in ("recurring", "comply by"):
+                part.fault("limit", f"{limit.text!r} cannot stand beside another count", "2 hours, 7 calendar days, 5 working days ...")
+            starts = self._starts(part, trigger) if "starts" in part else None
+            found.append(Alternative(part.text("reading"), limit, starts))
+        return tuple(found)
 
     def _trigger(self, entry: Entry) -> Trigger | None:
         if "on" not in entry:
@@ -301,12 +296,12 @@ class _PackReader:
 
     def _how(self, entry: Entry) -> tuple[tuple[str, ...], str]:
         how = entry.texts("how", required=True)
-        self._words(entry, "how", how, (*METHODS, "any", *ACTS_BY_METHOD))
+        entry.words("how", how, (*METHODS, "any", *ACTS_BY_METHOD))
         own = [word for word in how if word in ACTS_BY_METHOD]
         if own and len(how) > 1:
             entry.fault("how", f"{own[0]} stands with other ways", f"`how: [{own[0]}]` alone")
         act = entry.text("act", own[0] if own else "notice")
-        self._words(entry, "act", [act], ACTS)
+        entry.words("act", [act], ACTS)
         return how, act
 
     def _to(self, entry: Entry) -> tuple[str | None, str | None]:
@@ -324,22 +319,24 @@ class _PackReader:
     def _starts(self, entry: Entry, trigger: Trigger | None) -> str:
         if trigger is not None:
             starts = entry.text("starts", "event")
-            if starts not in ("event", "hearing_at"):
-                entry.fault("starts", f"{starts!r} with `on`", "hearing_at, or leave it out for the event's own time")
-            elif starts not in ("event", *EVENT_KEYS[trigger.event]):
+            if starts not in EVENT_STARTS:
+                entry.fault(
+                    "starts", f"{starts!r} with `on`", "hearing_at, known_at, discharged_at, or leave it out for the event's own time"
+                )
+            elif starts == "hearing_at" and starts not in EVENT_KEYS[trigger.event]:
                 entry.fault("starts", f"{trigger.event} says no {starts}", "`on: hearing_set`")
             return starts
         if "on" in entry:
             return "event"  # of an event that does not exist, which is noted already
         starts = entry.text("starts")
-        self._words(entry, "starts", [starts] if starts else [], STARTS)
+        entry.words("starts", [starts] if starts else [], STARTS)
         return starts
 
     def _limit(self, entry: Entry, trigger: Trigger | None) -> Limit:
         text = entry.text("limit")
         try:
             limit = Limit.parse(text)
-            if limit.shape == "comply by" and (trigger is None or trigger.event != "order_served"):
+            if (limit.shape == "comply by" or limit.or_sooner) and (trigger is None or trigger.event != "order_served"):
                 entry.fault("limit", f"{text!r}, and only an order sets a time to comply", "`on: order_served`")
             if limit.shape == "recurring" and trigger is not None:
                 entry.fault("limit", f"{text!r} after an event", "a rule that starts from a fact, `starts: discharged_at only`")
@@ -364,54 +361,3 @@ class _PackReader:
         if name and name not in self.ladders:
             entry.fault("ladder", f"no ladder {name!r}", f"one of: {', '.join(sorted(self.ladders))}")
         return self.ladders.get(name, ())
-
-    def condition(self, entry: Entry, key: str, node: yaml.Node) -> Condition:
-        """Read a condition node; a mistake is noted and read as always."""
-        if isinstance(node, yaml.ScalarNode):
-            return self._named(entry, key, str(node.value))
-        if isinstance(node, yaml.MappingNode):
-            inner = Entry(entry.sheet, node, f"{entry.place}{key}.")
-            words = set(inner)
-            if "fact" in words and len(words) == 2:
-                return self._about_fact(inner, inner.text("fact"), (words - {"fact"}).pop())
-            if len(words) == 1:
-                word = words.pop()
-                part = inner.node_of(word)
-                joins: dict[str, Callable[[tuple[Condition, ...]], Condition]] = {"all": All, "any": AnyOf}
-                if word in joins and isinstance(part, yaml.SequenceNode):
-                    return joins[word](tuple(self.condition(inner, f"{word}[{n}]", piece) for n, piece in enumerate(part.value)))
-                singles: dict[str, Callable[[Condition], Condition]] = {"not": Not, "unless_known": UnlessKnown}
-                if word in singles and part is not None:
-                    return singles[word](self.condition(inner, word, part))
-        entry.fault(
-            key, "it is not a condition", "a name, {all: [...]}, {any: [...]}, {not: ...}, {unless_known: ...} or {fact: ..., is: ...}"
-        )
-        return Always()
-
-    def _named(self, entry: Entry, key: str, name: str) -> Condition:
-        if name in self.conditions:
-            return self.conditions[name]
-        if name in FLAG_NAMES:
-            return Flag(name)
-        known = ", ".join([*self.conditions, *sorted(FLAG_NAMES)])
-        entry.fault(key, f"no condition or fact {name!r} (a condition is named before it is used)", f"one of: {known}")
-        return Always()
-
-    def _about_fact(self, entry: Entry, fact: str, word: str) -> Condition:
-        if fact in WORD_FACTS and word == "is":
-            words = entry.texts("is")
-            self._words(entry, "is", words, WORD_FACTS[fact])
-            return Is(fact, frozenset(words))
-        if fact == "volume" and word in COMPARISONS:
-            found = _VOLUME.fullmatch(entry.text(word))
-            if found and found[2] in GALLONS:
-                return VolumeIs(word, Fraction(Decimal(found[1].replace(",", ""))) * GALLONS[found[2]])
-            entry.fault(word, f"{entry.raw(word)!r} is not a volume", f"a number and one of {', '.join(GALLONS)}, `1000 gal`")
-        elif fact == "reached" and word in ("holds", "may_hold"):
-            places = entry.texts(word)
-            self._words(entry, word, places, PLACES_REACHED)
-            return Reached(frozenset(places), word == "may_hold")
-        else:
-            right = "{fact: material, is: ...}, {fact: volume, over: ...}, {fact: reached, holds: [...]}"
-            entry.fault(word, f"{fact!r} cannot be asked {word!r}", right)
-        return Always()

@@ -53,8 +53,8 @@ async def add_account(tx: Transaction, email: str, role: str, city: str | None) 
         faults.append(f"EMAIL: {email!r} is not an e-mail address; right would be: name@city.gov")
     if role not in ROLES:
         faults.append(f"--role: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
-    if city is not None and city not in tx.house.rulebook.cities:
-        faults.append(f"--city: {city!r} is not a known city; right would be: one of {', '.join(tx.house.rulebook.cities)}")
+    if city is not None and city not in tx.house.cities:
+        faults.append(f"--city: {city!r} is not a known city; right would be: one of {', '.join(tx.house.cities)}")
     if not faults and await _account(tx, email) is not None:
         faults.append(f"EMAIL: {email} has an account already; right would be: another address")
     if faults:

@@ -7,16 +7,17 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
 from importlib.metadata import version
 from typing import Any
 
 from deadlines import FactFaults, PackError, assess, read_facts
-from deadlines.quantities import GALLONS, POUNDS, Substance
+from deadlines.explaining import explained, rule_as_json
+from deadlines.rules import ALWAYS
 from service.clock import real_now
 from service.errors import BadInput, SpillclockError
-from service.library import open_rulebook
+from service.library import examine_packs, open_rulebook
 from service.reading_input import moment, read_json
+from service.settings import packs_folder
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -85,11 +86,20 @@ def _parser() -> argparse.ArgumentParser:
     rehearse.add_argument("--json", action="store_true", help="one JSON object a line")
     rules = commands.add_parser("rules", help="list, check and explain the rule packs").add_subparsers(required=True, metavar="ACTION")
     command("list", _rules_list, "every duty, one a line", rules)
-    command("check", _rules_check, "read every pack; name each mistake with file, line, place and cure", rules)
-    command("explain", _rules_explain, "what one rule says, and how we read it", rules).add_argument("duty", metavar="DUTY")
-    quantity = command("rq", _rq, "whether an amount reaches a federal reportable quantity, with the arithmetic")
-    for name in ("substance", "quantity", "unit"):
-        quantity.add_argument(name, metavar="NAME-OR-CAS" if name == "substance" else name.upper())
+    check = command("check", _rules_check, "hold every pack to its schema and its cases; name each mistake with file, line and cure", rules)
+    check.add_argument("pack", metavar="PACK", nargs="?", help="one pack (default: all)")
+    explain = command("explain", _rules_explain, "what one rule says, when it applies, how we read it, whom it wakes", rules)
+    explain.add_argument("duty", metavar="DUTY")
+    explain.add_argument("--json", action="store_true", help="everything about each version, as JSON")
+    quantity = command("rq", _rq, "whether amounts reach a federal reportable quantity, with the arithmetic; a name alone is looked up")
+    quantity.add_argument("substance", metavar="NAME-OR-CAS")
+    quantity.add_argument("quantity", metavar="QUANTITY", nargs="?", help="80, or a range, 60-90")
+    quantity.add_argument("unit", metavar="UNIT", nargs="?", help="gal, L, m3, ft3, bbl, lb, oz, ton, kg, g, mg or t")
+    quantity.add_argument("--fraction", metavar="SHARE", help="its share by weight in what was spilled, 0.125 or 12.5%%")
+    quantity.add_argument("--density", metavar="LB/GAL", help="pounds a gallon, where the table does not have it or the data sheet says better")
+    quantity.add_argument("--holds", metavar="NAME[=SHARE]", action="append", help="a constituent, where it is a mixture; repeat for each")
+    quantity.add_argument("--and", dest="more", metavar=("NAME", "QUANTITY", "UNIT"), nargs=3, action="append", help="one more amount")
+    quantity.add_argument("--json", action="store_true", help="the answer as JSON")
     user = commands.add_parser("user", help="staff accounts").add_subparsers(required=True, metavar="ACTION")
     add = command("add", _later("user_add"), "add a member of staff", user)
     add.add_argument("email", metavar="EMAIL")
@@ -110,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _clocks(given: argparse.Namespace) -> int:
     now = moment("--now", given.now) or real_now()
-    rulebook = open_rulebook()
+    rulebook = open_rulebook(packs_folder())
     objects = read_json(given.facts)
     many = objects if isinstance(objects, list) else [objects]
     lists, faults, gaps = [], [], []
@@ -131,51 +141,47 @@ def _clocks(given: argparse.Namespace) -> int:
 
 
 def _rules_list(_: argparse.Namespace) -> int:
-    for pack in open_rulebook().packs.values():
+    for pack in open_rulebook(packs_folder()).packs.values():
         for rule in pack.rules:
-            print(f"{rule.duty}\t{rule.limit.text}\t{rule.title}{'' if rule.verified else '  [not yet checked against its source]'}")
+            days = "" if rule.in_force is ALWAYS else f"  [in force {rule.in_force}]"
+            unread = "" if rule.verified else "  [not yet checked against its source]"
+            print(f"{rule.duty}\t{rule.limit.text}\t{rule.title}{days}{unread}")
     return DONE
 
 
-def _rules_check(_: argparse.Namespace) -> int:
-    rulebook = open_rulebook()
-    rules = sum(len(pack.rules) for pack in rulebook.packs.values())
-    print(f"{len(rulebook.packs)} packs, {rules} rules, no mistake; version {rulebook.version}")
+def _rules_check(given: argparse.Namespace) -> int:
+    folder = packs_folder()
+    rulebook = open_rulebook(folder)
+    if given.pack is not None and given.pack not in rulebook.packs:
+        known = ", ".join(rulebook.packs)
+        raise BadInput("no such pack", [f"PACK: {given.pack!r} is not a pack; right would be: one of {known}"])
+    mistakes = examine_packs(folder, given.pack)
+    if mistakes:
+        return _fail(FAILED, *map(str, mistakes))
+    packs = [pack for pack in rulebook.packs.values() if given.pack in (None, pack.id)]
+    rules = sum(len(pack.rules) for pack in packs)
+    print(f"{len(packs)} packs, {rules} rules, no mistake; every rule is reached by a case, and every change to one is noticed")
+    print(f"version {rulebook.version}")
     return DONE
 
 
 def _rules_explain(given: argparse.Namespace) -> int:
+    rulebook = open_rulebook(packs_folder())
     try:
-        pack, rule = open_rulebook().rule(given.duty)
+        pack, versions = rulebook.rules(given.duty)
     except KeyError:
         raise BadInput("no such duty", [f"DUTY: {given.duty!r} is not a duty; right would be: one of `spillclock rules list`"]) from None
-    to = rule.to or (f"the city's {rule.to_agency}" if rule.to_agency else "nobody named")
-    starts = rule.trigger.event if rule.trigger else rule.starts
-    told = {
-        "law": rule.citation,
-        "says": rule.says,
-        "limit": f"{rule.limit.text}, from {starts}",
-        "to": f"{to}, {' or '.join(rule.how)}; owed by the {rule.owed_by}",
-        "reading": rule.reading,
-        "pack": f"{pack.id} {pack.version}",
-        "checked": "against its source" if rule.verified else "not yet against its source",
-    }
-    print("\n".join([f"{rule.duty}: {rule.title}", *(f"  {word:<9} {text}" for word, text in told.items())]))
+    if given.json:
+        print(json.dumps([rule_as_json(pack, rule, rulebook) for rule in versions], indent=1, ensure_ascii=False))
+        return DONE
+    for rule in versions:
+        print("\n".join([f"{rule.duty}: {rule.title}", *(f"  {line}" for line in explained(pack, rule, rulebook))]))
     return DONE
 
 
 def _rq(given: argparse.Namespace) -> int:
-    try:
-        quantity = Decimal(given.quantity.replace(",", ""))
-    except InvalidOperation:
-        raise BadInput("not a number", [f"QUANTITY: {given.quantity!r} is not a number; right would be: 80"]) from None
-    if given.unit not in (*POUNDS, *GALLONS) or not quantity.is_finite() or quantity < 0 or abs(quantity.adjusted()) > 30:
-        units = ", ".join((*POUNDS, *GALLONS))
-        raise BadInput("not an amount", [f"UNIT: {quantity} {given.unit} is not an amount; right would be: zero or more of one of {units}"])
-    is_cas = given.substance.replace("-", "").isdigit()
-    substance = Substance(None if is_cas else given.substance, given.substance if is_cas else None, quantity, given.unit)
-    finding = open_rulebook().quantities.judge((substance,))
-    print("\n".join(finding.arithmetic))
-    answer = {True: "A reportable quantity is reached.", False: "No reportable quantity is reached.", None: "It cannot be said; see above."}
-    print(answer[finding.reached])
-    return DONE
+    from service import quantity_command
+
+    code, lines = quantity_command.run(given)
+    print("\n".join(lines))
+    return code

@@ -15,7 +15,7 @@ from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reading_input import moment, read_json
-from service.settings import Settings, read_settings
+from service.settings import Settings, packs_folder, read_settings
 from service.transaction import reading, transaction
 from service.wording import local
 
@@ -69,7 +69,7 @@ def _rehearse(given: argparse.Namespace) -> int:
         raise BadInput("one fact object", [f"{given.facts}: a rehearsal plays one fact object; right would be: an object"])
     facts = json.loads(json.dumps(facts, default=float))
     messages = asyncio.run(rehearsal.rehearse(facts, moment("--until", given.until)))
-    zone = open_rulebook().zones[facts["jurisdiction"]]
+    zone = open_rulebook(packs_folder()).zones[facts["jurisdiction"]]
     for message in messages:
         if given.json:
             print(json.dumps(rehearsal.as_line(message), ensure_ascii=False))

@@ -87,6 +87,7 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
     moved = isinstance(event, ObligationMoved)
     if isinstance(event, ObligationMoved) and not event.replanned:
         return
+    told = await _told_before(tx, obligation) if isinstance(event, ObligationMoved) and event.calendar else None
     if moved:
         await outbox.cancel(tx, obligation)
     obligation.plan_no += 1
@@ -94,8 +95,34 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
     rungs = planned(obligation) if obligation.state in OPEN_STATES else []
     obligation.next_at = rungs[0].at if rungs else None
     if obligation.next_at is not None and obligation.next_at <= tx.now:
-        await climb(tx, recorded.spill, obligation, changed=moved)
+        await climb(tx, recorded.spill, obligation, changed=moved, told=told)
     tx.wakes_worker = True
+
+
+async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
+    """What the plans so far have told about an obligation. Called before what is still waiting is taken back."""
+    kinds = (ObligationOpened.kind, ObligationMoved.kind, RungReached.kind, RungRested.kind, RungReachedNobody.kind)
+    query = select(EventRow).where(col(EventRow.spill_id) == obligation.spill_id, col(EventRow.kind).in_(kinds)).order_by(col(EventRow.id))
+    plans: list[Mapping[str, Any]] = []
+    reached: set[tuple[str, str | None]] = set()
+    for row in (await tx.session.execute(query)).scalars():
+        event = read_event(row.kind, row.payload)
+        if event.obligation != obligation.id:
+            continue
+        if isinstance(event, ObligationOpened) or (isinstance(event, ObligationMoved) and event.replanned):
+            plans.append(event.clock)
+        elif plans and not getattr(event, "at_once", False):
+            reached |= {_moment_of(step, plans[-1]) for step in event.steps}
+    sent: set[tuple[str, str | None, str, str]] = set()
+    messages = select(MessageRow).where(col(MessageRow.obligation_id) == obligation.id)
+    for message in (await tx.session.execute(messages)).scalars():
+        _, number, steps, *at_once = message.climb.split(":")
+        moments = {_moment_of(step, plans[int(number) - 1]) for step in steps.split(",")}
+        if message.state in ("waiting", "sending"):
+            reached -= moments  # some have it and some do not: those who do not are told by the new plan
+        elif message.state != "cancelled" and not at_once:
+            sent |= {(*moment, message.channel, message.address) for moment in moments}
+    return _Told(reached, sent)
 
 
 async def stop(tx: Transaction, recorded: Recorded) -> None:

@@ -71,13 +71,14 @@ class ObligationOpened(SpillEvent):
 
 
 class ObligationMoved(SpillEvent):
-    """The facts now give the clock another start, due time or standing; both decisions are kept."""
+    """The facts now give the clock another start, due time or standing; both decisions are kept. `calendar` says what moved it instead."""
 
     kind = "obligation:moved"
     obligation: int
     before: dict[str, JsonValue]
     clock: dict[str, JsonValue]
     replanned: bool
+    calendar: str = ""
 
 
 class ObligationWithdrawn(SpillEvent):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import and_, case, func, or_, select
 from sqlmodel import col
 
-from deadlines import Clock, as_z, assess
+from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
 from service import escalation
 from service.access import Staff
 from service.errors import BadInput, Conflict, NotKnown
@@ -24,6 +26,7 @@ from service.events import (
     ObligationWithdrawn,
     RungReachedNobody,
 )
+from service.office_days import recounted, rulebook_of
 from service.outbox import OPEN_STATES
 from service.spills import checked_facts, stated
 from service.tables import EventRow, Obligation, Spill
@@ -34,36 +37,77 @@ _CLOSED = ("met", "met_late", "waived")
 Key = tuple[str, int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What the law says of one clock now: as the engine's clock, and as it is to be stored. `calendar`: see `apply_law`."""
+
+    clock: Clock
+    json: Mapping[str, Any]
+    problem: str
+    calendar: str
+
+    @property
+    def starts_at(self) -> datetime | None:
+        return _moment(self.json["starts_at"])
+
+    @property
+    def due_at(self) -> datetime | None:
+        return _moment(self.json["due_at"])
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else read_moment(text, ZoneInfo("UTC"))
+
+
 async def reassess(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to new facts or acts: put them to the law and record what that changes."""
     why = recorded.event.reason if isinstance(recorded.event, FactsRecorded) else "an event was recorded"
     await apply_law(tx, recorded.spill, why or "facts recorded")
 
 
-async def apply_law(tx: Transaction, spill: Spill, why: str) -> None:
+async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = "") -> None:
     """Bring the obligations of a spill into line with its facts at `tx.now`. `why` stands with every withdrawal.
 
-    Without a city no law stands over it, so no clock runs.
+    Where not the facts but the days of its city changed, `calendar` says how: it stands with every clock that moves, and nobody is told
+    again what they were told already. Without a city no law stands over it, so no clock runs.
     """
-    clocks: Sequence[Clock] = ()
-    if spill.city is not None:
-        clocks = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now).clocks
+    decided: list[_Decided] = []
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
-    new = [(_new_row(tx, spill, clock), clock) for clock in clocks if _key(clock) not in rows]
+    if spill.city is not None:
+        rulebook = await rulebook_of(tx)
+        facts = checked_facts(rulebook, spill.facts)
+        law = rulebook.law_of(spill.city)
+        for clock in assess(facts, rulebook, tx.now).clocks:
+            decided.append(_decide(rows.get(_key(clock)), clock, facts, law, calendar))
+    new = [(_new_row(tx, spill, one), one) for one in decided if _key(one.clock) not in rows]
     tx.session.add_all(row for row, _ in new)
     await tx.session.flush()  # all of them at once: their events need their numbers
-    for row, clock in new:
-        await _open(tx, spill, row, clock)
-    for clock in clocks:
-        if (kept := rows.pop(_key(clock), None)) is not None:
-            await _adjust(tx, spill, kept, clock)
+    for row, one in new:
+        await _open(tx, spill, row, one.clock)
+    for one in decided:
+        if (kept := rows.pop(_key(one.clock), None)) is not None:
+            await _adjust(tx, spill, kept, one)
     for row in rows.values():
         if row.state not in (*_CLOSED, "withdrawn"):
             row.state, row.reason = "withdrawn", why
             await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
     # A recurring duty opens its next occurrence by itself once one is past; at the due moment itself there is no next one yet.
-    recurring = [clock.due_at for clock in clocks if clock.occurrence and clock.due_at and clock.due_at >= tx.now]
+    due = [one.clock.due_at for one in decided if one.clock.occurrence]
+    recurring = [moment for moment in due if moment and moment >= tx.now]
     spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
+
+
+def _decide(row: Obligation | None, clock: Clock, facts: Facts, law: CityLaw, calendar: str) -> _Decided:
+    """What a clock is to be. One of an earlier version of its pack keeps that version while its facts stand, also on another calendar."""
+    now = clock.as_json()
+    if row is None or not calendar or row.clock.get("pack_version") == now["pack_version"] or _facts_differ(row, now):
+        return _Decided(clock, now, clock.uncomputable or "", calendar)
+    comply_by = facts.events[row.event_no].said.get("comply_by") if row.event_no >= 0 else None
+    try:
+        return _Decided(clock, recounted(row, law, comply_by if isinstance(comply_by, datetime) else None), "", calendar)
+    except CalendarGap as gap:
+        nothing = {"starts_at": None, "due_at": None, "extended_due_at": None, "other_readings": [], "state": "waiting"}
+        return _Decided(clock, {**row.clock, **nothing, "counting": [f"Cannot be computed: {gap}."]}, str(gap), calendar)
 
 
 def _key(clock: Clock) -> Key:
@@ -74,30 +118,35 @@ def _key_of(row: Obligation) -> Key:
     return row.duty, row.event_no, row.occurrence
 
 
-def _take(row: Obligation, clock: Clock, now: datetime) -> None:
+def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
     """Copy a decision into its row. Where the count runs backward, the ladder begins when we learn of it.
 
     A decision that leaves start and due time where they were leaves the ladder and a missed due time as they are.
     """
-    row.clock = clock.as_json()
-    row.act = clock.standing.rule.act
-    row.content = {item.item: item.says for item in clock.content}
-    if (row.starts_at, row.due_at) != (clock.starts_at, clock.due_at):
-        row.starts_at, row.due_at = clock.starts_at, clock.due_at
-        row.begins_at = now if clock.standing.rule.limit.backward else clock.starts_at
+    rule = decided.clock.standing.rule
+    if row.clock.get("pack_version") != decided.json["pack_version"]:
+        row.act, row.content = rule.act, {item.item: item.says for item in rule.content}
+    row.clock = dict(decided.json)
+    if (row.starts_at, row.due_at) != (decided.starts_at, decided.due_at):
+        if rule.limit.backward and row.starts_at != decided.starts_at:
+            row.begins_at = now
+        elif not rule.limit.backward:
+            row.begins_at = decided.starts_at
+        row.starts_at, row.due_at = decided.starts_at, decided.due_at
         row.overdue_noted = False
     # Overdue is not decided here: the climb notes it, with its own event, for new clocks as for old ones.
-    row.state = "waiting" if clock.state == "waiting" else "overdue" if row.overdue_noted else "running"
-    row.reason = clock.uncomputable or ""
+    row.state = "waiting" if row.due_at is None else "overdue" if row.overdue_noted else "running"
+    row.reason = decided.problem
 
 
-def _new_row(tx: Transaction, spill: Spill, clock: Clock) -> Obligation:
+def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
+    clock = decided.clock
     duty, event_no, occurrence = _key(clock)
     row = Obligation(
         spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
         ladder=escalation.frozen_ladder(clock.ladder),
     )  # fmt: skip
-    _take(row, clock, tx.now)
+    _take(row, decided, tx.now)
     return row
 
 
@@ -115,39 +164,51 @@ async def _note_gap(tx: Transaction, spill: Spill, row: Obligation) -> None:
         await tx.record(spill, AssessmentFailed(problem=f"{row.duty}: {row.reason}"))
 
 
-async def _adjust(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
+async def _adjust(tx: Transaction, spill: Spill, row: Obligation, decided: _Decided) -> None:
     if row.state == "waived":
         return
     if row.state in ("met", "met_late"):
-        await _adjust_met(tx, spill, row, clock)
+        await _adjust_met(tx, spill, row, decided)
         return
-    if row.state == "withdrawn" or _differs(row, clock):
-        before = {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
-        replanned = row.state == "withdrawn" or row.starts_at != clock.starts_at or row.due_at != clock.due_at
-        _take(row, clock, tx.now)
-        event = ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and clock.met_at is None)
+    met_at = decided.clock.met_at
+    if row.state == "withdrawn" or _differs(row, decided):
+        before = _before(row)
+        replanned = row.state == "withdrawn" or row.starts_at != decided.starts_at or row.due_at != decided.due_at
+        _take(row, decided, tx.now)
+        event = ObligationMoved(
+            obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and met_at is None, calendar=decided.calendar
+        )
         await tx.record(spill, event)
         await _note_gap(tx, spill, row)
-    if clock.met_at is not None:
-        await _meet(tx, spill, row, clock, opened=False)
+    if met_at is not None:
+        await _meet(tx, spill, row, decided.clock, opened=False)
 
 
-def _differs(row: Obligation, clock: Clock) -> bool:
-    """Whether the facts changed the decision. A new version of the pack alone does not: a running clock keeps its version."""
-    decided = clock.as_json()
-    facts_differ = any(row.clock.get(key) != decided[key] for key in ("applies", "unsettled", "starts_at"))
-    same_version = row.clock.get("pack_version") == decided["pack_version"]
-    return facts_differ or (same_version and any(row.clock.get(key) != decided[key] for key in _DECIDED))
+def _before(row: Obligation) -> dict[str, Any]:
+    return {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
 
 
-async def _adjust_met(tx: Transaction, spill: Spill, row: Obligation, clock: Clock) -> None:
+def _differs(row: Obligation, decided: _Decided) -> bool:
+    """Whether facts or calendar changed the decision. A new version of the pack alone does not: a running clock keeps its version."""
+    same_version = row.clock.get("pack_version") == decided.json["pack_version"]
+    return _facts_differ(row, decided.json) or (same_version and any(row.clock.get(key) != decided.json[key] for key in _DECIDED))
+
+
+def _facts_differ(row: Obligation, now: Mapping[str, Any]) -> bool:
+    return any(row.clock.get(key) != now[key] for key in ("applies", "unsettled", "starts_at"))
+
+
+async def _adjust_met(tx: Transaction, spill: Spill, row: Obligation, decided: _Decided) -> None:
     """A met clock stays met; a due moment that now lies before the time it was met makes it late (counting.md, facts that change)."""
-    if row.met_at is None or clock.due_at is None or row.due_at is None or clock.due_at >= row.due_at or not _differs(row, clock):
+    due_at = decided.due_at
+    if row.met_at is None or due_at is None or row.due_at is None or due_at >= row.due_at or not _differs(row, decided):
         return
-    before = {key: row.clock.get(key) for key in (*_DECIDED, "pack_version")} | {"state": row.state}
-    _take(row, clock, tx.now)
-    _mark_met(row, row.met_at, clock.due_at)
-    await tx.record(spill, ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=False))
+    before = _before(row)
+    _take(row, decided, tx.now)
+    _mark_met(row, row.met_at, due_at)
+    await tx.record(
+        spill, ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=False, calendar=decided.calendar)
+    )
 
 
 def _late_by(met_at: datetime, due_at: datetime) -> int | None:
@@ -223,11 +284,12 @@ def clock_json(row: Obligation, now: datetime) -> dict[str, Any]:
     return {"id": row.id, **clock, "state": state, "late_by_s": late, "reason": row.reason or None}
 
 
-def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
+async def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
     """The facts nobody has settled, weightiest first, with the duties presumed until then and those held back."""
     if spill.city is None or not spill.facts:
         return []
-    asked = assess(checked_facts(tx.house.rulebook, spill.facts), tx.house.rulebook, tx.now).questions
+    rulebook = await rulebook_of(tx)
+    asked = assess(checked_facts(rulebook, spill.facts), rulebook, tx.now).questions
     return [{"fact": question.fact, "presumed": list(question.presumed), "held_back": list(question.held_back)} for question in asked]
 
 

@@ -49,7 +49,7 @@ async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
         cities = {spill.city} & cities or cities
     elif spill.lat is not None and spill.lon is not None:
         nearest = tx.house.places.locate(spill.lat, spill.lon).nearest
-        cities = {nearest} & cities or cities
+        cities = {nearest or ""} & cities or cities
     found = [_of_contact(contact) for contact in rows if contact.city in cities]
     return [person for person in found if person.addresses] or await last_resort(tx, spill)
 
@@ -80,8 +80,8 @@ async def add_contact(tx: Transaction, city: str, role: str, name: str, email: s
     """Have a person fill a role of a city. Raises BadInput for an unknown city or role, or an address nothing can be sent to."""
     number = e164(phone) or ""
     faults = []
-    if city not in tx.house.rulebook.cities:
-        faults.append(f"CITY: {city!r} is not a known city; right would be: one of {', '.join(tx.house.rulebook.cities)}")
+    if city not in tx.house.cities:
+        faults.append(f"CITY: {city!r} is not a known city; right would be: one of {', '.join(tx.house.cities)}")
     if role not in ROLES:
         faults.append(f"ROLE: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
     if not name.strip():
@@ -145,8 +145,7 @@ def staff_url(house: House, spill: Spill) -> str:
     return f"{house.settings.public_url}/staff/spills/{spill.reference}"
 
 
-# The example city's people, so that a first look shows whom the clocks wake. The numbers are of the range kept for fiction.
-EXAMPLE_CITY = "chino"
+# The people of an example city, so that a first look shows whom the clocks wake. The numbers are of the range kept for fiction.
 EXAMPLE_CONTACTS = (
     ("discharger", "Dana Cruz (city sewer crew)", "sewer.crew@chino.example", "+19095550101"),
     ("duty_officer", "Omar Reyes", "duty@chino.example", "+19095550102"),

@@ -13,14 +13,31 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.errors import BadInput
 
+# The city of a first look, where no setting says otherwise.
+EXAMPLE_CITY = "chino"
 _SHORTEST_SECRET = 20
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
-class Settings(BaseSettings):
-    """Everything an operator can set. With no mail or SMS provider, messages go to outbox.jsonl in the data folder."""
+class PackSettings(BaseSettings):
+    """Where packs of one's own lie: all that the commands need which only read the law."""
 
     model_config = SettingsConfigDict(env_prefix="SPILLCLOCK_", env_file=".env", extra="ignore", frozen=True)
+
+    packs: Path | None = None
+
+    @field_validator("packs", mode="before")
+    @classmethod
+    def _packs_is_a_folder(cls, value: object) -> object:
+        if value in (None, ""):
+            return None
+        if not Path(str(value)).is_dir():
+            raise ValueError(f"{str(value)!r} is no folder; right would be: a folder with rule packs in it, or nothing")
+        return value
+
+
+class Settings(PackSettings):
+    """Everything an operator can set. With no mail or SMS provider, messages go to outbox.jsonl in the data folder."""
 
     home_dir: Path = Path("var")
     database_url: str = ""
@@ -34,6 +51,7 @@ class Settings(BaseSettings):
     twilio_api_base: str = "https://api.twilio.com"
     log_format: Literal["text", "json"] = "text"
     bind: str = "127.0.0.1:8000"
+    cities: str = ""
     lease_seconds: int = Field(default=120, ge=5, le=3600)
 
     @field_validator("bind")
@@ -68,6 +86,11 @@ class Settings(BaseSettings):
         if value and value.partition("://")[0] not in _DRIVERS:
             raise ValueError("it names no database used here; right would be: postgresql://user:password@host/name, or nothing for SQLite")
         return value
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The pack ids of the cities that are served, in the order given; empty where every city with a pack is."""
+        return tuple(dict.fromkeys(part.strip() for part in self.cities.split(",") if part.strip()))
 
     @property
     def public_url(self) -> str:
@@ -122,10 +145,7 @@ def read_settings(**overrides: object) -> Settings:
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        faults = [
-            f"SPILLCLOCK_{'_'.join(map(str, part['loc'])).upper()}: {part['msg'].removeprefix('Value error, ')}" for part in error.errors()
-        ]
-        raise BadInput("the settings have faults", faults) from None
+        raise _faulty(error) from None
     try:
         settings.home_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -133,3 +153,18 @@ def read_settings(**overrides: object) -> Settings:
             "the data folder cannot be made", [f"SPILLCLOCK_HOME_DIR: {error}; right would be a folder this user may write"]
         ) from None
     return settings
+
+
+def packs_folder() -> Path | None:
+    """The folder of packs of one's own, or None. Raises BadInput where it is set and is no folder; no other setting is looked at."""
+    try:
+        return PackSettings().packs
+    except ValidationError as error:
+        raise _faulty(error) from None
+
+
+def _faulty(error: ValidationError) -> BadInput:
+    faults = [
+        f"SPILLCLOCK_{'_'.join(map(str, part['loc'])).upper()}: {part['msg'].removeprefix('Value error, ')}" for part in error.errors()
+    ]
+    return BadInput("the settings have faults", faults)

@@ -64,9 +64,9 @@ async def open_spill(tx: Transaction, **fields: Any) -> Spill:
     return spill
 
 
-def checked_facts(rulebook: Rulebook, given: Mapping[str, Any]) -> Facts:
-    """The facts as the law engine reads them. Raises FactFaults. Without a city they are checked as if for the first one."""
-    city = rulebook.cities[0] if given.get("jurisdiction") is None else given["jurisdiction"]
+def checked_facts(rulebook: Rulebook, given: Mapping[str, Any], stand_in: str | None = None) -> Facts:
+    """The facts as the law engine reads them. Raises FactFaults. Without a city they are checked as if for the city `stand_in`."""
+    city = stand_in if given.get("jurisdiction") is None else given["jurisdiction"]
     return read_facts({**given, "jurisdiction": city}, rulebook.zones, frozenset(rulebook.recipients))
 
 
@@ -84,7 +84,7 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
         raise BadInput("the facts cannot be amended so", faults)
     after = {key: value for key, value in {**spill.facts, **changes}.items() if value is not None}
     try:
-        facts = checked_facts(tx.house.rulebook, after)
+        facts = checked_facts(tx.house.rulebook, after, tx.house.first_city)
     except FactFaults as error:
         raise BadInput("the facts cannot be amended so", [str(fault) for fault in error.faults]) from None
     ahead = [key for key in _PAST if changes.get(key) is not None and getattr(facts, key) > tx.now + FUTURE_SLACK]
@@ -101,7 +101,8 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
 async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note: str = "") -> None:
     """Record something that happened (an event of the contract, section 1). Raises BadInput with one line a fault."""
     try:
-        facts = checked_facts(tx.house.rulebook, {**spill.facts, "events": [*spill.facts.get("events", []), dict(act)]})
+        told = {**spill.facts, "events": [*spill.facts.get("events", []), dict(act)]}
+        facts = checked_facts(tx.house.rulebook, told, tx.house.first_city)
     except FactFaults as error:
         raise BadInput(
             "the event has faults", [str(fault).replace(f"events[{len(spill.facts.get('events', []))}].", "") for fault in error.faults]

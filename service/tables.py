@@ -1,10 +1,10 @@
 """Every table. `event` is the truth and only grows; the others are what it comes to, kept for looking up and for the worker."""
 
 # No `from __future__ import annotations` here: SQLModel reads the annotations at run time.
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 SQLModel.metadata.naming_convention = {
@@ -73,6 +73,7 @@ class Obligation(SQLModel, table=True):
     act: str = Field(max_length=20)
     content: dict[str, Any] = _json()
     ladder: list[dict[str, Any]] = _json()
+    strip: list[dict[str, Any]] = Field(default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]"))
     starts_at: datetime | None = None
     due_at: datetime | None = Field(default=None, index=True)
     begins_at: datetime | None = None
@@ -141,6 +142,33 @@ class Contact(SQLModel, table=True):
     name: str = Field(max_length=200)
     email: str = Field(default="", max_length=320)
     phone: str = Field(default="", max_length=40)
+
+
+class Closure(SQLModel, table=True):
+    """A day on which a city's offices are closed, or open, other than its shipped calendar says.
+
+    An entry is marked as removed, never deleted or rewritten; of those that are not, there is one a city and day.
+    """
+
+    __tablename__ = "closures"
+    __table_args__ = (
+        Index(
+            "uq_closures_in_effect", "city", "day", unique=True,
+            sqlite_where=text("removed_at IS NULL"), postgresql_where=text("removed_at IS NULL"),
+        ),
+    )  # fmt: skip
+    id: int | None = Field(default=None, primary_key=True)
+    city: str = Field(max_length=40, index=True)
+    day: date
+    # closed, open
+    kind: str = Field(max_length=12)
+    name: str = Field(max_length=200)
+    source: str = _text()
+    added_by: str = Field(max_length=200)
+    added_at: datetime
+    removed_by: str | None = Field(default=None, max_length=200)
+    removed_at: datetime | None = None
+    reason: str = _text()
 
 
 class Account(SQLModel, table=True):

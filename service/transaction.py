@@ -19,7 +19,7 @@ from deadlines import Places, Rulebook
 from service.clock import Now
 from service.errors import NotKnown
 from service.events import SpillEvent, read_event
-from service.settings import Settings
+from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Spill
 
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
@@ -57,6 +57,17 @@ class House:
     bell: Bell = field(default_factory=Bell)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def cities(self) -> tuple[str, ...]:
+        """The ids of the cities served, as SPILLCLOCK_CITIES lists them; without it every city with a pack, sorted."""
+        return self.settings.served or tuple(self.rulebook.cities)
+
+    @property
+    def first_city(self) -> str:
+        """The city whose zone is used where none is known yet: the first of SPILLCLOCK_CITIES; without it the example city."""
+        served = self.settings.served
+        return served[0] if served else EXAMPLE_CITY if EXAMPLE_CITY in self.rulebook.cities else self.rulebook.cities[0]
 
 
 @dataclass(frozen=True, slots=True)

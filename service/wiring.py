@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -11,11 +12,12 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
+from deadlines import Rulebook
 from notifiers import Channel, EmailChannel, FileChannel, SmsChannel, TwilioAccount, parse_smtp_url
 from service.clock import Now, real_now
 from service.errors import BadInput
 from service.library import open_places, open_rulebook
-from service.parties import EXAMPLE_CITY, example_contacts
+from service.parties import example_contacts
 from service.reactions import REACTIONS
 from service.settings import Settings
 from service.tables import Contact, Meta
@@ -29,8 +31,21 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True) -> House:
-    """A house over the database of the settings; not `durable` where nobody keeps it. Raises PackError for faulty packs."""
-    return House(settings, open_rulebook(), open_places(), open_engine(settings, durable=durable), now, settings.signing_key(), REACTIONS)
+    """A house over the database of the settings; not `durable` where nobody keeps it.
+
+    Raises PackError for faulty packs, BadInput where a city is to be served that has none.
+    """
+    law, places = open_rulebook(settings.packs), open_places(settings.packs)
+    _check_served(settings, law)
+    house = House(settings, law, places, open_engine(settings, durable=durable), now, settings.signing_key(), REACTIONS)
+    return replace(house, places=places.only(house.cities))
+
+
+def _check_served(settings: Settings, law: Rulebook) -> None:
+    unknown = [city for city in settings.served if city not in law.cities]
+    if unknown:
+        right = f"right would be: a list of some of {', '.join(law.cities)}, separated by commas"
+        raise BadInput("a city has no pack", [f"SPILLCLOCK_CITIES: {city!r} is no city with a pack; {right}" for city in unknown])
 
 
 async def migrate(house: House) -> None:
@@ -63,14 +78,14 @@ def _upgrade(connection: Connection) -> None:
 
 
 async def fill_example_city(house: House) -> bool:
-    """Fill the example city's roles at the very first start. Returns whether it did."""
+    """Fill the roles of the first city served with example people, at the very first start. Returns whether it did."""
     async with transaction(house, "spillclock") as tx:
         if await tx.session.get(Meta, "example-city") is not None:
             return False
-        tx.session.add(Meta(key="example-city", value=EXAMPLE_CITY))
-        if await tx.session.scalar(select(func.count()).select_from(Contact).where(col(Contact.city) == EXAMPLE_CITY)):
+        tx.session.add(Meta(key="example-city", value=house.first_city))
+        if await tx.session.scalar(select(func.count()).select_from(Contact).where(col(Contact.city) == house.first_city)):
             return False
-        tx.session.add_all(example_contacts(EXAMPLE_CITY))
+        tx.session.add_all(example_contacts(house.first_city))
         return True
 
 

@@ -2,10 +2,12 @@
 
 from fastapi import APIRouter
 
-from service.api import clocks, spills
+from service.api import clocks, quantities, rules, spills
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
 router.include_router(clocks.router)
+router.include_router(quantities.router)
+router.include_router(rules.router)
 
 __all__ = ["router"]

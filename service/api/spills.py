@@ -156,7 +156,7 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
             **_summary(spill), "description": spill.description, "location": {"lat": spill.lat, "lon": spill.lon, "address": spill.address},
             "facts": spill.facts, "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
-            "questions": obligations.open_questions(tx, spill),
+            "questions": await obligations.open_questions(tx, spill),
             "timeline": [_told(row, event) for row, event in await tx.history(spill)],
         }  # fmt: skip
 

@@ -30,7 +30,7 @@ async def board_page(request: Request) -> Response:
     staff = await signed_in(request)
     house = house_of(request)
     asked = request.query_params
-    city = asked.get("city") if asked.get("city") in house.rulebook.cities else None
+    city = asked.get("city") if asked.get("city") in house.cities else None
     state = asked.get("state") if asked.get("state") in _STATES else None
     text = asked.get("q", "").strip()[:200]
     number = int(asked["page"]) if asked.get("page", "").isdecimal() and len(asked["page"]) < 6 else 1
@@ -43,7 +43,7 @@ async def board_page(request: Request) -> Response:
     others = [row for row in rows if row["reference"] not in top]
     kept = {key: value for key, value in (("city", city), ("state", state), ("q", text)) if value}
     return staff_page(
-        request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.rulebook.cities if staff.may_see(each)},
+        request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)},
         states=_STATES, city=city, state=state, text=text, unassigned=[line(house, row, now) for row in unassigned],
         alarms=[row for row in others if _is_alarm(row)], rows=[row for row in others if not _is_alarm(row)],
         earlier=f"/staff?{urlencode({**kept, 'page': number - 1})}" if number > 1 else "",

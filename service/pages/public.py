@@ -23,7 +23,7 @@ _TRIES = 2
 async def home(request: Request) -> Response:
     """What this is, and the way to report."""
     house = house_of(request)
-    cities = [house.rulebook.law_of(city).city.title for city in house.rulebook.cities]
+    cities = [house.rulebook.law_of(city).city.title for city in house.cities]
     return page(request, "home.html", cities=cities)
 
 

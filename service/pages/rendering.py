@@ -34,7 +34,7 @@ def house_of(request: Request) -> House:
 
 def zone_of(house: House, city: str | None) -> ZoneInfo:
     """The zone of a city; without one, of the first city served."""
-    return house.rulebook.zones[city or house.rulebook.cities[0]]
+    return house.rulebook.zones[city or house.first_city]
 
 
 def city_name(house: House, city: str) -> str:
@@ -43,9 +43,9 @@ def city_name(house: House, city: str) -> str:
 
 
 def rule_of(house: House, duty: str) -> Rule | None:
-    """The rule of a duty as the packs have it today, or None where they no longer hold it."""
+    """The latest version of a duty's rule as the packs have it today, or None where they no longer hold it."""
     try:
-        return house.rulebook.rule(duty)[1]
+        return house.rulebook.rules(duty)[1][-1]
     except KeyError:
         return None
 

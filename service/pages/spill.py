@@ -58,7 +58,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
         ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
         messages=messages, facts=fact_lines(house, spill, history), questions=_questions(duties), days=story(house, spill, zone, history),
-        tally=tally(messages), cities=_cities(house), discharger=discharger, respond_url=respond_url(house, spill),
+        tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
     )  # fmt: skip
 
@@ -112,8 +112,9 @@ def _questions(duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:
     return [(fact, question_of(ENGLISH, fact), titles) for fact, titles in sorted(found.items(), key=lambda pair: -len(pair[1]))]
 
 
-def _cities(house: House) -> dict[str, str]:
-    return {city: city_name(house, city) for city in house.rulebook.cities}
+def _cities(house: House, spill: Spill) -> dict[str, str]:
+    """The cities to choose from: those served, and the spill's own where it is none of them."""
+    return {city: city_name(house, city) for city in (*house.cities, *([spill.city] if spill.city else []))}
 
 
 @asynccontextmanager
@@ -205,7 +206,7 @@ async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fie
     return staff_page(
         request, "amend.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, was=was, values=values, reached=reached,
         reason=typed.text("reason") if typed else "", faults=faults, choices=CHOICES, flag_facts=FLAGS, units=list(GALLONS),
-        cities=_cities(house),
+        cities=_cities(house, spill),
     )  # fmt: skip
 
 

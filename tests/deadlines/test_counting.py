@@ -18,7 +18,7 @@ from deadlines.limits import Count, Limit, count, told
 from tests.deadlines.case_files import NOW, all_cases, read, rulebook
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
-CALENDAR = rulebook().calendars["ontario"]
+CALENDAR = rulebook().law_of("ontario").calendar
 ZONES = sorted(available_timezones())
 AN_HOUR = timedelta(hours=1)
 STEP = re.compile(
@@ -41,7 +41,7 @@ zones = st.sampled_from(ZONES).map(ZoneInfo)
 def chino_moved_to(zone: str) -> Rulebook:
     """The rulebook as it would be if Chino lay elsewhere."""
     book = rulebook()
-    return Rulebook({**book.packs, "chino": replace(book.packs["chino"], zone=ZoneInfo(zone))}, book.calendars, book.quantities)
+    return Rulebook({**book.packs, "chino": replace(book.packs["chino"], zone=ZoneInfo(zone))}, book.quantities)
 
 
 @given(any_instant, zones, st.integers(1, 2000))
@@ -198,7 +198,7 @@ def test_the_steps_of_every_case_lead_to_its_due_time() -> None:
 def test_an_extension_is_told_with_its_reason_and_its_day() -> None:
     steps = of_days("7 calendar days", datetime(2026, 12, 18, 18, tzinfo=UTC)).steps()
     assert steps[-2] == (
-        "Fri 2026-12-25 is Christmas Day (Gov. Code 6700(a)): Code Civ. Proc. 12a and Civ. Code 11 may let the act be done until "
+        "Fri 2026-12-25 is Christmas Day (5 USC 6103(a); Gov. Code 6700(a)): Code Civ. Proc. 12a and Civ. Code 11 may let the act be done until "
         "Mon 2026-12-28 23:59:59 PST (2026-12-29T07:59:59Z); the stricter day is kept."
     )
 

@@ -86,7 +86,7 @@ class NoLaw(Rulebook):
 
     def __init__(self) -> None:
         shipped = shipped_law()
-        super().__init__(shipped.packs, shipped.calendars, shipped.quantities)
+        super().__init__(shipped.packs, shipped.quantities)
 
     def law_of(self, city: str) -> CityLaw:
         """Fall over."""

@@ -274,7 +274,7 @@ async def test_a_backward_clock_that_is_settled_does_not_begin_its_ladder_anew(t
 async def test_open_questions_name_the_facts_that_nobody_settled(home: Household) -> None:
     reference = await home.report(a_report(volume=None))
     async with reading(home.house) as tx:
-        asked = open_questions(tx, await tx.spill(reference))
+        asked = await open_questions(tx, await tx.spill(reference))
     by_fact = {question["fact"]: question for question in asked}
     assert RWQCB_2 in by_fact["volume"]["presumed"]
     assert any(duty.startswith("sewer-order/") for duty in by_fact["enrollee"]["held_back"])

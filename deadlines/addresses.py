@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from deadlines.rules import Pack
 
-_TITLE = re.compile(r"(?:(?:Consolidated )?(?:City and County|City|Town|Village|Borough|Township|County) of )?(?P<name>.+), (?P<state>[^,]+)")
+_TITLE = re.compile(r"(?:(?:City and County|City|Town|Village|Borough|Township) of )?(?P<name>.+), (?P<state>[^,]+)")
 _ZIP = r"\d{5}(?:-\d{4})?(?![\w-])"
 _COUNTRY = r"(?:USA|U\.S\.A\.|US|U\.S\.|United States(?: of America)?)(?!\w)"
 # Namesakes lie there too: Ontario, Canada.
@@ -69,7 +69,8 @@ class Gazetteer:
         return found.pop() if len(found) == 1 else None
 
     def _names(self, address: str, words: re.Pattern[str], state: str | None) -> bool:
-        return any((told := self._states_after(address[match.end() :])) is not None and told <= {state} for match in words.finditer(address))
+        told = (self._states_after(address[match.end() :]) for match in words.finditer(address))
+        return any(states is not None and states <= {state} for states in told)
 
     def _states_after(self, rest: str) -> set[str] | None:
         """The states that the words after a city's name put it in, none where they are silent; None where no city's name ends there."""
@@ -95,4 +96,5 @@ class Gazetteer:
 
 
 def _words(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){r'\s+'.join(map(re.escape, name.split()))}(?![\w-])", re.IGNORECASE)
+    words = r"\s+".join(map(re.escape, name.split()))
+    return re.compile(rf"(?<![\w-]){words}(?![\w-])", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Who must be told in a city, whatever was spilled: the agencies that its pack names, and those that state and federal packs bring along."""
+"""Who is who in a city: the agencies that its pack names, and the warning centers of the state and federal packs over it."""
 
 from __future__ import annotations
 

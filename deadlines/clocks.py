@@ -124,13 +124,15 @@ def assess(facts: Facts, rulebook: Rulebook, now: datetime) -> Assessment:
     view = View(facts, rulebook.quantities)
     clocks: list[Clock] = []
     held_back: dict[str, list[str]] = {}
-    for standing in law.rules:
-        if facts.kind not in standing.rule.kinds:
+    happened = {event.type for event in facts.events}
+    for standing in law.rules_for(facts.kind):
+        rule = standing.rule
+        if rule.trigger is not None and rule.trigger.event not in happened:
             continue
-        verdict = standing.rule.when.judge(view)
+        verdict = rule.when.judge(view)
         if verdict is False:
             continue
-        needs = [(name, view.flag(name)) for name in standing.rule.needs]
+        needs = [(name, view.flag(name)) for name in rule.needs]
         if any(answer is False for _, answer in needs):
             continue
         running = _Judged(law, standing, view, now, verdict).clocks()
@@ -139,7 +141,7 @@ def assess(facts: Facts, rulebook: Rulebook, now: datetime) -> Assessment:
             clocks.extend(running)
         elif running:
             for name in asked:
-                held_back.setdefault(name, []).append(standing.rule.duty)
+                held_back.setdefault(name, []).append(rule.duty)
     clocks.sort(key=_order)
     reportable = view.reportable.arithmetic if facts.kind == "spill" else ()
     return Assessment(tuple(clocks), _questions(clocks, held_back), reportable)
@@ -266,8 +268,7 @@ class _Judged:
             return self._waiting(unsettled, index, "Waiting: the order names no time to comply; enter its comply_by.", "comply_by")
         if self.rule.alternatives:
             counted = replace(counted, other_readings=(*counted.other_readings, *self._other_readings(start, counted.due_at)))
-        clock = self._clock(counted, unsettled, index, None)
-        return self._judged(clock, next(iter(self._acts(index, event)), None))
+        return self._clock(counted, unsettled, index, None, next(iter(self._acts(index, event)), None))
 
     def _other_readings(self, start: datetime, due_at: datetime) -> Iterable[OtherReading]:
         """The other readings that the rule's text allows, each with its due time, or none where its start is not known.
@@ -281,29 +282,26 @@ class _Judged:
             elif began is None:
                 yield OtherReading(other.reading, None)
             else:
-                counted = count(other.limit or self.rule.limit, began, self.law.zone, self.law.calendar)
+                try:
+                    counted = count(other.limit or self.rule.limit, began, self.law.zone, self.law.calendar)
+                except CalendarGap as gap:
+                    yield OtherReading(f"{other.reading} Cannot be computed: {gap}.", None)
+                    continue
                 if counted and counted.due_at != due_at:
                     yield OtherReading(other.reading, counted.due_at)
 
-    def _clock(self, counted: Count, unsettled: tuple[str, ...], index: int | None, occurrence: int | None) -> Clock:
-        applies = "presumed" if unsettled else "yes"
-        return Clock(
-            self.standing, applies, unsettled, index, occurrence, counted.starts_at, counted.due_at, "running", None, None, counted
-        )
-
-    def _judged(self, clock: Clock, act: Event | None) -> Clock:
-        """The clock with its state at `now`, given the act that ended it, if one did."""
-        if clock.due_at is None:
-            return clock
+    def _clock(self, counted: Count, unsettled: tuple[str, ...], index: int | None, occurrence: int | None, act: Event | None) -> Clock:
+        """The clock of a finished count with its state at `now`, given the act that ended it, if one did."""
+        due, state, met_at, late = counted.due_at, "running", None, None
         if act is not None:
-            late = max(0, int((act.at - clock.due_at).total_seconds()))
-            on_time = act.at <= clock.due_at
-            return replace(clock, state="met" if on_time else "met_late", met_at=act.at, late_by_s=None if on_time else late)
-        if self.now > clock.due_at and self.rule.act == "retention":
-            return replace(clock, state="met", met_at=clock.due_at)  # kept for as long as the law asks: no alarm, the duty is over
-        if self.now > clock.due_at:
-            return replace(clock, state="overdue", late_by_s=int((self.now - clock.due_at).total_seconds()))
-        return clock
+            met_at = act.at
+            state, late = ("met", None) if act.at <= due else ("met_late", int((act.at - due).total_seconds()))
+        elif self.now > due and self.rule.act == "retention":
+            state, met_at = "met", due  # kept for as long as the law asks: no alarm, the duty is over
+        elif self.now > due:
+            state, late = "overdue", int((self.now - due).total_seconds())
+        applies = "presumed" if unsettled else "yes"
+        return Clock(self.standing, applies, unsettled, index, occurrence, counted.starts_at, due, state, met_at, late, counted)
 
     def _acts(self, index: int | None, event: Event | None) -> list[Event]:
         """The events that end this clock, earliest first; none from before its starting event, or before a start it had to wait for."""
@@ -378,8 +376,7 @@ class _Judged:
             counted = count(limit.nth(number), start, zone, self.law.calendar)
             if counted is None:
                 break
-            clock = self._clock(counted, unsettled, None, number)
-            clocks.append(self._judged(clock, self._act_after(previous, used)))
+            clocks.append(self._clock(counted, unsettled, None, number, self._act_after(previous, used)))
             if over:
                 break
         return clocks

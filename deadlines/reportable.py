@@ -281,7 +281,11 @@ class _Asked:
         if reading.why == "several":
             for match in reading.suggestions:
                 cas = match.cas if match.liquid is None else None
-                yield match.name, f"{match.told}", replace(asked, name=None if cas else match.name, cas=cas, fraction=Decimal(1))
+                yield (
+                    match.name,
+                    "density table" if match.liquid else "table of 40 CFR 302.4",
+                    replace(asked, name=None if cas else match.name, cas=cas, fraction=Decimal(1)),
+                )
         elif (
             read.liquid is None and read.by_volume and read.amount.fraction is None and reading.fraction is None and not read.stated_density
         ):

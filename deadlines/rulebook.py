@@ -25,7 +25,7 @@ class StandingRule:
     recipient: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CityLaw:
     """Everything that stands over one city: its own pack and the packs that lie over it."""
 
@@ -34,6 +34,15 @@ class CityLaw:
     calendar: Calendar
     rules: tuple[StandingRule, ...]
     recipients: Mapping[str, Recipient]
+
+    def rules_for(self, kind: str) -> tuple[StandingRule, ...]:
+        """The rules that apply to one kind of matter."""
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[StandingRule, ...]]:
+        kinds = {kind for standing in self.rules for kind in standing.rule.kinds}
+        return {kind: tuple(standing for standing in self.rules if kind in standing.rule.kinds) for kind in kinds}
 
 
 class Rulebook:

@@ -39,7 +39,7 @@ def strip_of(counted: Count) -> list[Cell]:
         case "elapsed":
             cells = list(_elapsed(counted))
         case "immediately":  # people are told "immediately", never its outer bound
-            cells = [Cell(counted.starts_at.astimezone(counted.zone).date(), "due", "at once")]
+            cells = list(_two_ends(counted))
         case _:
             cells = list(_two_ends(counted))
     return _shortened(cells)
@@ -107,8 +107,9 @@ def _two_ends(counted: Count) -> Iterator[Cell]:
         yield Cell(first, "start", "")
         if (last - first).days > 1:
             yield Cell(None, "gap", f"{(last - first).days - 1} days")
+    label = "at once" if counted.limit.shape == "immediately" else ""
     notes = {"comply by": "the order sets this day", "years": f"{counted.limit.text} later", "before act": "before the act"}
-    yield Cell(last, "due", "", notes.get(counted.limit.shape, ""))
+    yield Cell(last, "due", label, notes.get(counted.limit.shape, ""))
 
 
 def _shortened(cells: Sequence[Cell]) -> list[Cell]:

@@ -38,7 +38,7 @@ class Staff:
         if ROLES.index(self.role) < ROLES.index(role):
             raise NotAllowed(f"this needs the role {role}; you are {self.role}")
         if not self.may_see(city):
-            raise NotAllowed(f"you work for {self.city}, this spill is in {city}")
+            raise NotAllowed(f"you work for {self.city}, not for {city}")
 
 
 def digest_of(token: str) -> str:

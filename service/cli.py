@@ -77,10 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     command("web", _later("web"), "the web half alone, on PostgreSQL")
     command("worker", _later("worker"), "the worker half alone, on PostgreSQL")
     command("migrate", _later("migrate"), "bring the database to the newest tables")
-    clocks = command("clocks", _clocks, "print the legal clocks of a fact file as JSON; an array of facts gives an array of lists")
+    clocks = command("clocks", _clocks, "print the legal clocks of a fact file as JSON, by the shipped calendars; an array gives an array")
     clocks.add_argument("facts", metavar="FACTS.json", help="a file, or - for standard input")
     clocks.add_argument("--now", metavar="TIME", help="the moment to judge by, RFC 3339 (default: now)")
-    rehearse = command("rehearse", _later("rehearse"), "play a fact file through the real escalation on a simulated clock")
+    rehearse = command("rehearse", _later("rehearse"), "play a fact file through the real escalation: simulated clock, shipped calendars")
     rehearse.add_argument("facts", metavar="FACTS.json", help="a file, or - for standard input")
     rehearse.add_argument("--until", metavar="TIME", help="where to stop (default: when every ladder is at its top)")
     rehearse.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -91,15 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     explain = command("explain", _rules_explain, "what one rule says, when it applies, how we read it, whom it wakes", rules)
     explain.add_argument("duty", metavar="DUTY")
     explain.add_argument("--json", action="store_true", help="everything about each version, as JSON")
-    quantity = command("rq", _rq, "whether amounts reach a federal reportable quantity, with the arithmetic; a name alone is looked up")
-    quantity.add_argument("substance", metavar="NAME-OR-CAS")
-    quantity.add_argument("quantity", metavar="QUANTITY", nargs="?", help="80, or a range, 60-90")
-    quantity.add_argument("unit", metavar="UNIT", nargs="?", help="gal, L, m3, ft3, bbl, lb, oz, ton, kg, g, mg or t")
-    quantity.add_argument("--fraction", metavar="SHARE", help="its share by weight in what was spilled, 0.125 or 12.5%%")
-    quantity.add_argument("--density", metavar="LB/GAL", help="pounds a gallon, where the table does not have it or the data sheet says better")
-    quantity.add_argument("--holds", metavar="NAME[=SHARE]", action="append", help="a constituent, where it is a mixture; repeat for each")
-    quantity.add_argument("--and", dest="more", metavar=("NAME", "QUANTITY", "UNIT"), nargs=3, action="append", help="one more amount")
-    quantity.add_argument("--json", action="store_true", help="the answer as JSON")
+    _rq_arguments(command("rq", _rq, "whether amounts reach a federal reportable quantity, with the arithmetic; a name alone is looked up"))
     user = commands.add_parser("user", help="staff accounts").add_subparsers(required=True, metavar="ACTION")
     add = command("add", _later("user_add"), "add a member of staff", user)
     add.add_argument("email", metavar="EMAIL")
@@ -114,8 +106,37 @@ def _parser() -> argparse.ArgumentParser:
     fill.add_argument("--email", default="", metavar="EMAIL")
     fill.add_argument("--phone", default="", metavar="PHONE")
     command("remove", _later("contact_remove"), "take a contact out", contact).add_argument("number", metavar="NUMBER", type=int)
-    command("doctor", _later("doctor"), "check settings, database, sender, and ladders that reach nobody")
+    _calendar_commands(commands, command)
+    command("doctor", _later("doctor"), "check settings, database, sender, ladders that reach nobody, calendars that end")
     return parser
+
+
+def _calendar_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    actions = commands.add_parser("calendar", help="the days on which a city's offices are closed").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+    known = command("list", _later("calendar_list"), "every closed day of a city, one a line, and who says so", actions)
+    enter = command("add", _later("calendar_add"), "enter a day as closed; running clocks move at once, and are printed", actions)
+    remove = command("remove", _later("calendar_remove"), "take an entry out; running clocks move at once, and are printed", actions)
+    for made in (known, enter, remove):
+        made.add_argument("city", metavar="CITY")
+    for made in (enter, remove):
+        made.add_argument("date", metavar="DATE", help="2026-11-27")
+    enter.add_argument("name", metavar="NAME", help="what the day is called")
+    enter.add_argument("--source", required=True, metavar="TEXT", help="the ordinance, resolution or notice that says so")
+    enter.add_argument("--open", action="store_true", help="the offices are open on this day, which the shipped calendar has as closed")
+    remove.add_argument("--reason", required=True, metavar="TEXT", help="why it is taken out; stays on record")
+
+
+def _rq_arguments(quantity: argparse.ArgumentParser) -> None:
+    quantity.add_argument("substance", metavar="NAME-OR-CAS")
+    quantity.add_argument("quantity", metavar="QUANTITY", nargs="?", help="80, or a range, 60-90")
+    quantity.add_argument("unit", metavar="UNIT", nargs="?", help="gal, L, m3, ft3, bbl, lb, oz, ton, kg, g, mg or t")
+    quantity.add_argument("--fraction", metavar="SHARE", help="its share by weight in what was spilled, 0.125 or 12.5%%")
+    quantity.add_argument("--density", metavar="LB/GAL", help="pounds a gallon, where the table lacks it or the data sheet says better")
+    quantity.add_argument("--holds", metavar="NAME[=SHARE]", action="append", help="a constituent, where it is a mixture; repeat for each")
+    quantity.add_argument("--and", dest="more", metavar=("NAME", "QUANTITY", "UNIT"), nargs=3, action="append", help="one more amount")
+    quantity.add_argument("--json", action="store_true", help="the answer as JSON")
 
 
 def _clocks(given: argparse.Namespace) -> int:
@@ -160,7 +181,7 @@ def _rules_check(given: argparse.Namespace) -> int:
         return _fail(FAILED, *map(str, mistakes))
     packs = [pack for pack in rulebook.packs.values() if given.pack in (None, pack.id)]
     rules = sum(len(pack.rules) for pack in packs)
-    print(f"{len(packs)} packs, {rules} rules, no mistake; every rule is reached by a case, and every change to one is noticed")
+    print(f"{len(packs)} {'pack' if len(packs) == 1 else 'packs'}, {rules} rules, no mistake; every rule is reached by a case, and every change to one is noticed")
     print(f"version {rulebook.version}")
     return DONE
 

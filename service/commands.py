@@ -7,16 +7,18 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import date
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import access, parties, programs, rehearsal
+from service import access, office_days, parties, programs, rehearsal, replanning
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reading_input import moment, read_json
 from service.settings import Settings, packs_folder, read_settings
-from service.transaction import reading, transaction
+from service.transaction import Transaction, reading, transaction
 from service.wording import local
 
 DONE, FAILED = 0, 1
@@ -136,6 +138,61 @@ def _contact_remove(given: argparse.Namespace) -> int:
     return DONE
 
 
+def _calendar_list(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house, reading(house) as tx:
+            shipped = office_days.city_law(house, given.city).calendar.closures
+            lines = [(day, 0, f"closed\t{why}\tshipped") for day, why in shipped.items() if why]
+            for entry in await office_days.entries_of(tx, given.city):
+                says = f"{entry.kind}\t{entry.name} ({entry.source})\t{entry.added_by}"
+                taken_out = f", removed by {entry.removed_by}: {entry.reason}" if entry.removed_at else ""
+                lines.append((entry.day, entry.id or 0, says + taken_out))
+            return [f"{day}\t{says}" for day, _, says in sorted(lines)]
+
+    print("\n".join(asyncio.run(work())))
+    return DONE
+
+
+def _calendar_add(given: argparse.Namespace) -> int:
+    day = _day(given.date)
+
+    async def change(tx: Transaction) -> replanning.Change:
+        return await replanning.add_day(tx, given.city, day, given.name, given.source, is_open=given.open)
+
+    return _calendar_change(given.city, f"{day} is {'open' if given.open else 'closed'} in {given.city}: {given.name}", change)
+
+
+def _calendar_remove(given: argparse.Namespace) -> int:
+    day = _day(given.date)
+
+    async def change(tx: Transaction) -> replanning.Change:
+        return await replanning.remove_day(tx, given.city, day, given.reason)
+
+    return _calendar_change(given.city, f"the entry of {given.city} for {day} is removed", change)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadInput("no such day", [f"DATE: {text!r} is not a day; right would be: 2026-11-27"]) from None
+
+
+def _calendar_change(city: str, done: str, change: Callable[[Transaction], Awaitable[replanning.Change]]) -> int:
+    async def work() -> tuple[list[replanning.Moved], ZoneInfo]:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            return (await change(tx)).moved, office_days.city_law(house, city).zone
+
+    moved, zone = asyncio.run(work())
+    _say(f"{done}; {len(moved) or 'no'} clock{'' if len(moved) == 1 else 's'} moved")
+    for one in moved:
+        due = [local(moment, zone) if moment else "no due time" for moment in (one.due_before, one.due_after)]
+        extended = [local(moment, zone) if moment else "none" for moment in (one.extended_before, one.extended_after)]
+        milder = f"; extended, {extended[0]} -> {extended[1]}" if extended[0] != extended[1] else ""
+        _say(f"{one.reference}\t{one.duty}\t{due[0]} -> {due[1]}{milder}")
+    return DONE
+
+
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "serve": _long_running(programs.serve),
     "web": _long_running(programs.serve_web),
@@ -147,5 +204,8 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "contact_list": _contact_list,
     "contact_add": _contact_add,
     "contact_remove": _contact_remove,
+    "calendar_list": _calendar_list,
+    "calendar_add": _calendar_add,
+    "calendar_remove": _calendar_remove,
     "doctor": _doctor,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -54,6 +54,30 @@ class _Step:
         return self.rungs[-1].step + (" at once" if self.at_once else "")
 
 
+# A rung at its moment: its step, and the time of the clock that it counts from.
+_Moment = tuple[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was told about an obligation before its calendar changed: which rungs at which moments, and to which address each."""
+
+    reached: set[_Moment]
+    sent: set[tuple[_Moment, str, str]]
+
+    def is_old(self, rung: PlannedRung, clock: Mapping[str, Any]) -> bool:
+        """Whether a rung was climbed at this very moment and everybody it told has it."""
+        return _moment_of(rung.step, clock) in self.reached
+
+    def has_it(self, step: _Step, clock: Mapping[str, Any], person: Person, channel: str) -> bool:
+        """Whether an address was told all that a step stands for."""
+        return all((_moment_of(name, clock), channel, person.addresses[channel]) in self.sent for name in step.steps)
+
+
+def _moment_of(step: str, clock: Mapping[str, Any]) -> _Moment:
+    return step, clock["due_at"] if step.startswith("due") else clock["starts_at"]
+
+
 def frozen_ladder(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
     """A ladder as it is stored with an obligation, so that a later edit of the pack does not change a climb under way."""
     return [
@@ -100,29 +124,35 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
 
 
 async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
-    """What the plans so far have told about an obligation. Called before what is still waiting is taken back."""
+    """What the plans so far have told about an obligation. Asked before that which still waits is taken back."""
     kinds = (ObligationOpened.kind, ObligationMoved.kind, RungReached.kind, RungRested.kind, RungReachedNobody.kind)
-    query = select(EventRow).where(col(EventRow.spill_id) == obligation.spill_id, col(EventRow.kind).in_(kinds)).order_by(col(EventRow.id))
+    # Columns, not rows: a change of a calendar does this for hundreds of clocks, and a session looks through every row it holds.
+    happened = select(col(EventRow.kind), col(EventRow.payload)).where(
+        col(EventRow.spill_id) == obligation.spill_id, col(EventRow.kind).in_(kinds)
+    )
     plans: list[Mapping[str, Any]] = []
-    reached: set[tuple[str, str | None]] = set()
-    for row in (await tx.session.execute(query)).scalars():
-        event = read_event(row.kind, row.payload)
-        if event.obligation != obligation.id:
+    reached: set[_Moment] = set()
+    for kind, payload in await tx.session.execute(happened.order_by(col(EventRow.id))):
+        if payload["obligation"] != obligation.id:
             continue
-        if isinstance(event, ObligationOpened) or (isinstance(event, ObligationMoved) and event.replanned):
-            plans.append(event.clock)
-        elif plans and not getattr(event, "at_once", False):
-            reached |= {_moment_of(step, plans[-1]) for step in event.steps}
-    sent: set[tuple[str, str | None, str, str]] = set()
-    messages = select(MessageRow).where(col(MessageRow.obligation_id) == obligation.id)
-    for message in (await tx.session.execute(messages)).scalars():
-        _, number, steps, *at_once = message.climb.split(":")
+        if kind == ObligationOpened.kind or payload.get("replanned"):
+            plans.append(payload["clock"])
+        elif "steps" in payload and plans and not payload.get("at_once"):
+            reached |= {_moment_of(step, plans[-1]) for step in payload["steps"]}
+    told = _Told(reached, set())
+    columns = (col(MessageRow.climb), col(MessageRow.state), col(MessageRow.channel), col(MessageRow.address))
+    for climb_id, state, channel, address in await tx.session.execute(
+        select(*columns).where(col(MessageRow.obligation_id) == obligation.id)
+    ):
+        _, number, steps, *at_once = climb_id.split(":")
+        if at_once or int(number) > len(plans):
+            continue
         moments = {_moment_of(step, plans[int(number) - 1]) for step in steps.split(",")}
-        if message.state in ("waiting", "sending"):
-            reached -= moments  # some have it and some do not: those who do not are told by the new plan
-        elif message.state != "cancelled" and not at_once:
-            sent |= {(*moment, message.channel, message.address) for moment in moments}
-    return _Told(reached, sent)
+        if state in ("accepted", "refused", "gave_up"):
+            told.sent.update((moment, channel, address) for moment in moments)
+        else:  # taken back or under way: whoever has not got it is told by the new plan
+            reached -= moments
+    return told
 
 
 async def stop(tx: Transaction, recorded: Recorded) -> None:
@@ -141,22 +171,25 @@ async def rest(tx: Transaction, recorded: Recorded) -> None:
         await outbox.cancel(tx, obligation, recorded.event.person)
 
 
-async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, changed: bool = False) -> None:
+async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, changed: bool = False, told: _Told | None = None) -> None:
     """Climb every rung that is due, all of them in one message a person and channel, and say when to climb next.
 
-    A rung that finds nobody is recorded as an alarm, and the next one is climbed at once.
+    A rung that finds nobody is recorded as an alarm, and the next one is climbed at once. What was `told` before is not told again.
     """
     if obligation.state not in OPEN_STATES:
         obligation.next_at = None
         return
     rungs = planned(obligation)
     due = due_rungs(rungs, obligation.climbed_to, tx.now)
+    if told is not None:
+        obligation.climbed_to = tx.now
+        due = [rung for rung in due if not told.is_old(rung, obligation.clock)]
     await _note_overdue(tx, spill, obligation)
     obligation.climbed_to = max(tx.now, due[-1].at) if due else obligation.climbed_to
     if due:
         wanted = await _not_rested(tx, spill, obligation, rungs, due)
         if wanted:
-            await _tell(tx, spill, obligation, _Step(wanted), changed=changed)
+            await _tell(tx, spill, obligation, _Step(wanted), changed=changed, told=told)
     obligation.next_at = _next_climb(obligation, rungs, tx.now)
 
 
@@ -202,13 +235,15 @@ async def _acknowledgements(tx: Transaction, spill: Spill, obligation: Obligatio
     return [(row.payload["person"], row.recorded_at) for row in rows.scalars() if row.payload["obligation"] == obligation.id]
 
 
-async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, *, changed: bool) -> None:
+async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, *, changed: bool, told: _Told | None = None) -> None:
     """Promise the messages of a step; where it finds nobody, raise the alarm and take the next rung at once, and so on to the top."""
     rungs = planned(obligation)
     while True:
         people = await _people(tx, spill, step)
         if people:
-            await _promise(tx, spill, obligation, step, people, changed=changed)
+            lacking = [one for one in people if told is None or not told.has_it(step, obligation.clock, *one)]
+            if lacking:
+                await _promise(tx, spill, obligation, step, lacking, changed=changed)
             return
         roles = ", ".join(sorted({role for rung in step.rungs for role in rung.tell}))
         await _alarm(tx, spill, obligation, step.steps, f"nobody with an address fills the role: {roles}")

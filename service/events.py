@@ -31,6 +31,20 @@ class FactsRecorded(SpillEvent):
     reason: str = ""
 
 
+class PlaceMoved(SpillEvent):
+    """The pin was moved: {lat, lon, address} before and after, and why. `city` is what the new place comes to, None where that is open.
+
+    The change of law, where there is one, is a FactsRecorded of its own that follows. `flags` is what is odd about the new place.
+    """
+
+    kind = "place:moved"
+    before: dict[str, JsonValue]
+    after: dict[str, JsonValue]
+    reason: str
+    city: str | None
+    flags: list[str] = []
+
+
 class ActRecorded(SpillEvent):
     """Something of the contract's list of events happened: a call was made, an order served, cleanup done."""
 

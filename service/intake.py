@@ -6,8 +6,6 @@ A public report is never refused for being odd. What cannot be used is kept in t
 from __future__ import annotations
 
 import hashlib
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -22,9 +20,10 @@ from deadlines.facts import CHOICES, FACT_KEYS, PLACES_REACHED, read_moment
 from deadlines.quantities import GALLONS
 from service.errors import BadInput
 from service.events import AssessmentFailed, FactsRecorded, ReportReceived, TriageAsked
+from service.locating import read_place
 from service.obligations import apply_law
 from service.parties import status_url
-from service.spills import checked_facts, clean, open_spill, storable
+from service.spills import AS_IT_CAME, checked_facts, clean, open_spill, storable
 from service.tables import IdempotencyKey, Spill
 from service.transaction import House, Transaction, transaction
 
@@ -188,7 +187,7 @@ async def read_and_assess(tx: Transaction, spill: Spill) -> None:
     spill.flags = reading.flags
     spill.assess_at = None
     changes: dict[str, tuple[Any, Any]] = {key: (None, value) for key, value in reading.facts.items()}
-    await tx.record(spill, FactsRecorded(changes=changes, reason="the report as it came"))
+    await tx.record(spill, FactsRecorded(changes=changes, reason=AS_IT_CAME))
     if spill.city is None:
         await tx.record(
             spill, TriageAsked(reason="its place is in no city served here" if reading.lat is not None else "its city is not known")
@@ -244,7 +243,7 @@ def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags
     known.setdefault("known_at", as_z(received_at))
     while True:
         try:
-            checked_facts(tx.house.rulebook, known)
+            checked_facts(tx.house.rulebook, known, tx.house.first_city)
             return known
         except FactFaults as error:
             faulty = {fault.key.split(".")[0].split("[")[0] for fault in error.faults} & set(known)
@@ -282,87 +281,17 @@ _UNIT_WORDS = {
 
 
 def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> None:
-    location = raw.get("location")
-    if not isinstance(location, Mapping):
-        reading.flags.append("no place" if location is None else "location: not a place with lat, lon or address (kept in the record)")
-        return
-    reading.address = clean(location.get("address"))[:500]
-    lat, lon = _degrees(location.get("lat")), _degrees(location.get("lon"))
-    if lat is not None and lon is not None:
-        if _read_point(tx, lat, lon, reading):
-            return
-        reading.flags.append(f"location: {lat}, {lon} is nowhere on earth")
-    elif location.get("lat") is not None or location.get("lon") is not None:
-        reading.flags.append("location: lat and lon are not both numbers")
-    elif not reading.address:
-        reading.flags.append("no place")
-    named = _city_named(tx, reading.address)
-    if named is not None:
-        reading.facts["jurisdiction"] = named
-        reading.flags.append(f"location: no point; {named} is taken from the words of the address, a person should confirm it")
-
-
-def _read_point(tx: Transaction, lat: float, lon: float, reading: _Reading) -> bool:
-    """Read a point, also one whose numbers slipped. Returns False where it is nowhere on earth."""
-    place = tx.house.places.locate(lat, lon) if _is_on_earth(lat, lon) else None
-    if place is None or place.city is None:
-        for slip, turned_lat, turned_lon in _turned(lat, lon):
-            if tx.house.places.may_hold(turned_lat, turned_lon) and tx.house.places.locate(turned_lat, turned_lon).city is not None:
-                lat, lon, place = turned_lat, turned_lon, tx.house.places.locate(turned_lat, turned_lon)
-                reading.flags.append(f"location: {slip}; read as {lat}, {lon}")
-                break
-    if place is None:
-        return False
-    reading.lat, reading.lon = lat, lon
-    if place.city is None:
-        away = f"{place.metres_to_edge / 1000:,.1f} km away"
-        reading.flags.append(f"location: outside every city served here; nearest is {place.nearest}, {away}")
-        return True
-    reading.facts["jurisdiction"] = place.city
-    if place.near_edge:
-        reading.flags.append(f"location: {place.metres_to_edge:.0f} m from the edge of {place.city}; a person should confirm the city")
-    return True
-
-
-def _city_named(tx: Transaction, address: str) -> str | None:
-    """The one city an address names where a city stands in an address: at its end, before a comma, the state or a ZIP code.
-
-    So Chino in "5th St, Chino CA 91710", but neither in "Chino Ave" nor in "Chino Hills".
-    """
-    named = []
-    for city in tx.house.rulebook.cities:
-        words = r"\s+".join(map(re.escape, city.split("-")))
-        if re.search(rf"(?<![\w-]){words}(?=\s*(?:[,.;\n]|$|CA\b|Calif|\d{{5}}))", address, re.IGNORECASE):
-            named.append(city)
-    return named[0] if len(named) == 1 else None
-
-
-def _is_on_earth(lat: float, lon: float) -> bool:
-    return -90 <= lat <= 90 and -180 <= lon <= 180
-
-
-def _turned(lat: float, lon: float) -> list[tuple[str, float, float]]:
-    """The points that may be meant, each with the slip that led to the one told; it counts only where that puts the point into a city."""
-    lost, swapped = "a minus sign seems lost", "latitude and longitude seem swapped"
-    return [
-        (lost, lat, -lon), (lost, -lat, lon), (lost, -lat, -lon), (swapped, lon, lat), (f"{swapped} and {lost}", abs(lon), -abs(lat)),
-    ]  # fmt: skip
-
-
-def _degrees(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+    place = read_place(tx.house, raw.get("location"))
+    reading.lat, reading.lon, reading.address = place.lat, place.lon, place.address
+    reading.flags += place.flags
+    if place.city is not None:
+        reading.facts["jurisdiction"] = place.city
 
 
 def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, received_at: datetime) -> None:
     """When it was seen tells that it had begun by then; times that cannot be are flagged and left out, never corrected."""
     facts, flags = reading.facts, reading.flags
-    zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.rulebook.cities[0]]
+    zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.first_city]
     if raw.get("seen_at") is not None:
         try:
             seen_at = read_moment(raw["seen_at"], zone)

@@ -136,18 +136,21 @@ def open_cases(shelf: Shelf) -> list[Case]:
 
 def open_places(folder: Path | None = None) -> Places:
     """The city boundaries that ship with Spillclock and those of a folder of one's own. Raises PackError for what is no boundary."""
-    shelf = shipped_shelf().and_own(own_shelf(folder))
-    try:
-        return read_places(shelf.places)
-    except (KeyError, ValueError, TypeError) as error:
-        raise PackError(
-            [Mistake(f"{folder}/places", 1, "a boundary", f"it is no GeoJSON polygon ({error})", "a Polygon or MultiPolygon")]
-        ) from None
+    own = own_shelf(folder)
+    for city, text in own.places.items():
+        try:
+            read_places({city: text})
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            mistake = Mistake(
+                f"{folder}/places/{city}.geojson", 1, "the file", f"it is no boundary ({error})", "a GeoJSON Polygon or MultiPolygon"
+            )
+            raise PackError([mistake]) from None
+    return read_places(shipped_shelf().and_own(own).places)
 
 
 @cache
 def shipped_states() -> tuple[State, ...]:
-    """The states, by which namesakes of cities are told apart; read once."""
+    """The states of the union, by which addresses tell namesakes apart."""
     text = (files("deadlines") / "places" / "states.csv").read_text(encoding="utf-8")
     return read_states(csv.DictReader(io.StringIO(text)))
 

@@ -12,6 +12,8 @@ from sqlalchemy import and_, case, func, or_, select
 from sqlmodel import col
 
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
+from deadlines.inquiry import inquire
+from deadlines.strip import strip_as_json
 from service import escalation
 from service.access import Staff
 from service.errors import BadInput, Conflict, NotKnown
@@ -32,7 +34,7 @@ from service.spills import checked_facts, stated
 from service.tables import EventRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
 
-_DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at")
+_DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at", "recipient")
 _CLOSED = ("met", "met_late", "waived")
 Key = tuple[str, int, int]
 
@@ -53,6 +55,14 @@ class _Decided:
     @property
     def due_at(self) -> datetime | None:
         return _moment(self.json["due_at"])
+
+    @property
+    def strip(self) -> list[dict[str, Any]]:
+        """The days of this very count; nothing where the clock keeps a count that an earlier version of its pack made."""
+        clock = self.clock
+        mine = (clock.standing.rule.limit.text, as_z(clock.starts_at), as_z(clock.due_at), as_z(clock.extended_due_at))
+        same = mine == tuple(self.json[key] for key in ("limit", "starts_at", "due_at", "extended_due_at"))
+        return strip_as_json(clock.counted) if same else []
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -106,7 +116,7 @@ def _decide(row: Obligation | None, clock: Clock, facts: Facts, law: CityLaw, ca
     try:
         return _Decided(clock, recounted(row, law, comply_by if isinstance(comply_by, datetime) else None), "", calendar)
     except CalendarGap as gap:
-        nothing = {"starts_at": None, "due_at": None, "extended_due_at": None, "other_readings": [], "state": "waiting"}
+        nothing: dict[str, Any] = {"starts_at": None, "due_at": None, "extended_due_at": None, "other_readings": [], "state": "waiting"}
         return _Decided(clock, {**row.clock, **nothing, "counting": [f"Cannot be computed: {gap}."]}, str(gap), calendar)
 
 
@@ -126,7 +136,7 @@ def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
     rule = decided.clock.standing.rule
     if row.clock.get("pack_version") != decided.json["pack_version"]:
         row.act, row.content = rule.act, {item.item: item.says for item in rule.content}
-    row.clock = dict(decided.json)
+    row.clock, row.strip = dict(decided.json), decided.strip
     if (row.starts_at, row.due_at) != (decided.starts_at, decided.due_at):
         if rule.limit.backward and row.starts_at != decided.starts_at:
             row.begins_at = now
@@ -167,14 +177,17 @@ async def _note_gap(tx: Transaction, spill: Spill, row: Obligation) -> None:
 async def _adjust(tx: Transaction, spill: Spill, row: Obligation, decided: _Decided) -> None:
     if row.state == "waived":
         return
-    if row.state in ("met", "met_late"):
+    if row.state in ("met", "met_late") and not _owed_anew(row, decided):
         await _adjust_met(tx, spill, row, decided)
         return
     met_at = decided.clock.met_at
     if row.state == "withdrawn" or _differs(row, decided):
         before = _before(row)
-        replanned = row.state == "withdrawn" or row.starts_at != decided.starts_at or row.due_at != decided.due_at
+        replanned = (
+            row.state == "withdrawn" or row.starts_at != decided.starts_at or row.due_at != decided.due_at or _to_another(row, decided)
+        )
         _take(row, decided, tx.now)
+        row.met_at = None
         event = ObligationMoved(
             obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and met_at is None, calendar=decided.calendar
         )
@@ -182,6 +195,15 @@ async def _adjust(tx: Transaction, spill: Spill, row: Obligation, decided: _Deci
         await _note_gap(tx, spill, row)
     if met_at is not None:
         await _meet(tx, spill, row, decided.clock, opened=False)
+
+
+def _to_another(row: Obligation, decided: _Decided) -> bool:
+    return bool(row.clock.get("recipient") != decided.json["recipient"])
+
+
+def _owed_anew(row: Obligation, decided: _Decided) -> bool:
+    """Whether a duty that was met is owed to somebody else since the spill was found to lie elsewhere, who has not been told."""
+    return _to_another(row, decided) and decided.clock.met_at is None and _differs(row, decided)
 
 
 def _before(row: Obligation) -> dict[str, Any]:
@@ -285,12 +307,11 @@ def clock_json(row: Obligation, now: datetime) -> dict[str, Any]:
 
 
 async def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
-    """The facts nobody has settled, weightiest first, with the duties presumed until then and those held back."""
+    """The facts nobody has settled, those first whose answer would take away the most, each with what an answer would do."""
     if spill.city is None or not spill.facts:
         return []
     rulebook = await rulebook_of(tx)
-    asked = assess(checked_facts(rulebook, spill.facts), rulebook, tx.now).questions
-    return [{"fact": question.fact, "presumed": list(question.presumed), "held_back": list(question.held_back)} for question in asked]
+    return [asked.as_json() for asked in inquire(checked_facts(rulebook, spill.facts), rulebook, tx.now)]
 
 
 async def board(

@@ -22,7 +22,7 @@ from deadlines.limits import Limit, count
 from service.errors import BadInput, NotKnown
 from service.spills import stated
 from service.tables import Closure, Contact, Obligation, Spill
-from service.transaction import Transaction
+from service.transaction import House, Transaction
 
 _Laid = tuple[tuple[str, date, str | None], ...]
 _MEMO = "the rulebook with the days of the cities"
@@ -50,12 +50,12 @@ def _laid_over(shipped: Rulebook, entries: _Laid) -> Rulebook:
     return shipped.with_closures(days)
 
 
-def city_law(tx: Transaction, city: str) -> CityLaw:
+def city_law(house: House, city: str) -> CityLaw:
     """The law of a city with its calendar as shipped. Raises NotKnown."""
     try:
-        return tx.house.rulebook.law_of(city)
+        return house.rulebook.law_of(city)
     except KeyError:
-        known = ", ".join(tx.house.rulebook.cities)
+        known = ", ".join(house.rulebook.cities)
         raise NotKnown(f"{city[:60]!r} is not a known city; right would be: one of {known}") from None
 
 
@@ -73,7 +73,7 @@ async def _in_effect(tx: Transaction, city: str, day: date) -> Closure | None:
 
 async def add_entry(tx: Transaction, city: str, day: date, name: str, source: str, *, is_open: bool = False) -> Closure:
     """Enter a day as closed, or open. Recounts nothing: `replanning` does. Raises NotKnown for an unknown city, and BadInput."""
-    calendar = city_law(tx, city).calendar
+    calendar = city_law(tx.house, city).calendar
     name, source = stated(name), stated(source)
     standing = await _in_effect(tx, city, day)
     faults = [fault] if (fault := _fault_of_day(calendar, day, standing, is_open=is_open)) else []
@@ -83,9 +83,7 @@ async def add_entry(tx: Transaction, city: str, day: date, name: str, source: st
         faults.append(f"source: {'too long' if source else 'missing'}; right would be: what says so, such as Resolution 2026-14")
     if faults:
         raise BadInput("the day cannot be entered", faults)
-    entry = Closure(
-        city=city, day=day, kind="open" if is_open else "closed", name=name, source=source, added_by=tx.actor, added_at=tx.now
-    )
+    entry = Closure(city=city, day=day, kind="open" if is_open else "closed", name=name, source=source, added_by=tx.actor, added_at=tx.now)
     tx.session.add(entry)
     try:
         await tx.session.flush()
@@ -115,7 +113,7 @@ def _fault_of_day(calendar: Calendar, day: date, standing: Closure | None, *, is
 
 async def remove_entry(tx: Transaction, city: str, day: date, reason: str) -> Closure:
     """Mark the entry of a day as removed. Recounts nothing: `replanning` does. Raises NotKnown, and BadInput without a reason."""
-    calendar = city_law(tx, city).calendar
+    calendar = city_law(tx.house, city).calendar
     entry = await _in_effect(tx, city, day)
     if entry is None:
         ships = calendar.first_day <= day <= calendar.last_day and calendar.why_closed(day)
@@ -224,4 +222,3 @@ def recounted(row: Obligation, law: CityLaw, comply_by: datetime | None) -> Mapp
 
 def _moment(text: str) -> datetime:
     return read_moment(text, ZoneInfo("UTC"))
-

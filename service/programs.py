@@ -19,7 +19,9 @@ from notifiers import Channel, EmailChannel
 from service import intake, outbox, wiring
 from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
+from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
+from service.office_days import count_gaps_anew, left_of, served_cities
 from service.settings import Settings
 from service.tables import Account, Contact, Credential, Spill
 from service.transaction import House, reading, transaction
@@ -36,9 +38,9 @@ class AlreadyRunning(SpillclockError):
 
 
 @asynccontextmanager
-async def open_house(settings: Settings) -> AsyncIterator[House]:
+async def open_house(settings: Settings, now: Now = real_now) -> AsyncIterator[House]:
     """A house with its tables in place; the database is closed when the block ends."""
-    house = wiring.build_house(settings)
+    house = wiring.build_house(settings, now)
     try:
         await wiring.migrate(house)
         yield house
@@ -67,6 +69,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
             stack.enter_context(_alone(settings))
             await outbox.release_orphans(house, house.now())
             await intake.take_up_unread(house, house.now())
+        await _count_gaps_anew(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
         server, listening = _server(house, channels)
@@ -91,12 +94,19 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
     """The worker half alone, until SIGTERM or SIGINT."""
     _needs_server(settings, "worker")
     async with open_house(settings) as house, wiring.open_channels(settings) as channels:
+        await _count_gaps_anew(house)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         async with working(Worker(house, channels)):
             say("working")
             await stopped.wait()
+
+
+async def _count_gaps_anew(house: House) -> None:
+    """Clocks whose count ran past their calendar run by themselves once a release that covers the days is started."""
+    async with transaction(house, "spillclock") as tx:
+        await count_gaps_anew(tx)
 
 
 def _end_in_order() -> None:
@@ -149,17 +159,37 @@ async def _welcome(house: House) -> list[str]:
     return [*lines, "Stop with Ctrl-C."]
 
 
-async def examine(settings: Settings) -> list[str]:
-    """What `doctor` finds: one line a check, beginning with ok, note or WRONG. Makes no database where there is none."""
+async def examine(settings: Settings, now: Now = real_now) -> list[str]:
+    """What `doctor` finds: one line a check, beginning with ok, note, WARN or WRONG. Makes no database where there is none."""
     findings = [f"ok     settings; data folder {settings.home_dir}, pages at {settings.public_url}"]
     if settings.is_embedded and not settings.database_url and not (settings.home_dir / "spillclock.db").exists():
         return [*findings, f"WRONG  no database in {settings.home_dir}; is this the right folder? `spillclock serve` makes one"]
-    async with open_house(settings) as house:
+    async with open_house(settings, now) as house:
         findings.append(f"ok     database, tables the newest ({'embedded' if settings.is_embedded else 'server'})")
         findings.append(f"ok     {len(house.rulebook.packs)} rule packs, version {house.rulebook.version}")
         async with wiring.open_channels(settings) as channels:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
         findings += await _unfilled_roles(house)
+        findings += await _calendars(house)
+    return findings
+
+
+async def _calendars(house: House) -> list[str]:
+    """How far the calendar of each served city reaches. Counts past its end are refused, so it is said a year ahead."""
+    async with reading(house) as tx:
+        served, now = await served_cities(tx), tx.now
+    findings = []
+    for city in served:
+        law = house.rulebook.law_of(city)
+        last = law.calendar.last_day
+        cure = "install a release that covers more, or add days to calendars/ in SPILLCLOCK_PACKS"
+        match left_of(law, now):
+            case "nothing":
+                findings.append(f"WRONG  {city}: its calendar ended on {last}; days can no longer be counted; {cure}")
+            case "months":
+                findings.append(f"WARN   {city}: its calendar ends on {last}, in less than 12 months; {cure}")
+            case _:
+                findings.append(f"ok     {city}: its calendar covers the days up to {last}")
     return findings
 
 

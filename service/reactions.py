@@ -16,6 +16,7 @@ from service.events import (
     ObligationOpened,
     ObligationWaived,
     ObligationWithdrawn,
+    PlaceMoved,
     SpillEvent,
     TriageAsked,
 )
@@ -23,6 +24,7 @@ from service.transaction import Reaction
 
 REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     FactsRecorded: [spills.take_facts, obligations.reassess],
+    PlaceMoved: [spills.take_facts],
     ActRecorded: [spills.take_facts, obligations.reassess],
     DischargerNamed: [spills.take_facts],
     TriageAsked: [escalation.ask_a_person],

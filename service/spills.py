@@ -11,7 +11,7 @@ from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
 from deadlines.facts import FACT_KEYS, MOMENTS, Event
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
-from service.events import ActRecorded, DischargerNamed, FactsRecorded, SpillEvent
+from service.events import ActRecorded, DischargerNamed, FactsRecorded, PlaceMoved, SpillEvent
 from service.tables import Spill
 from service.transaction import Recorded, Transaction
 
@@ -22,6 +22,8 @@ _PAST = ("known_at", "reported_at", "discharged_at", "ended_at")
 FUTURE_SLACK = timedelta(minutes=5)
 _BEFORE_KNOWN = timedelta(days=1)
 _DEEPEST = 50
+# The reason on record for the facts that a report came with.
+AS_IT_CAME = "the report as it came"
 
 
 def clean(value: Any) -> str:
@@ -154,10 +156,17 @@ def _fold(spill: Spill, event: SpillEvent) -> None:
         merged = {**spill.facts, **{key: after for key, (_, after) in event.changes.items()}}
         spill.facts = {key: value for key, value in merged.items() if value is not None}
         spill.city = spill.facts.get("jurisdiction")
+    elif isinstance(event, PlaceMoved):
+        spill.lat, spill.lon = _number(event.after["lat"]), _number(event.after["lon"])
+        spill.address = str(event.after["address"])
     elif isinstance(event, ActRecorded):
         spill.facts = {**spill.facts, "events": [*spill.facts.get("events", []), event.act]}
     elif isinstance(event, DischargerNamed):
         spill.discharger = {"name": event.name, "email": event.email, "phone": event.phone}
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def facts_from(events: list[SpillEvent]) -> dict[str, Any]:

@@ -77,9 +77,10 @@ def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Pla
     chosen = Settings(
         home_dir=folder, **{"secret_key": "made up for tests, long enough", "base_url": "https://spills.example.gov", **settings}
     )
-    return House(
+    house = House(
         chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
     )  # fmt: skip
+    return replace(house, places=house.places.only(house.cities))
 
 
 def an_engine(settings: Settings) -> AsyncEngine:

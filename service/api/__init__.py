@@ -2,12 +2,14 @@
 
 from fastapi import APIRouter
 
-from service.api import clocks, quantities, rules, spills
+from service.api import calendars, cities, clocks, quantities, rules, spills
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
 router.include_router(clocks.router)
 router.include_router(quantities.router)
 router.include_router(rules.router)
+router.include_router(calendars.router)
+router.include_router(cities.router)
 
 __all__ = ["router"]

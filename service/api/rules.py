@@ -61,7 +61,9 @@ async def one_rule(request: Request, pack: str, rule: str) -> dict[str, Any]:
 
 
 @router.post("/clocks", openapi_extra=_FACTS)
-async def clocks(request: Request, now: Annotated[str | None, Query(max_length=60, description="RFC 3339; default: now")] = None) -> dict[str, Any]:
+async def clocks(
+    request: Request, now: Annotated[str | None, Query(max_length=60, description="RFC 3339; default: now")] = None
+) -> dict[str, Any]:
     """The clocks that a fact object would start, each with its counting and its strip of days, and what to ask next. Nothing is stored."""
     given = await json_object(request)
     async with reading(house_of(request)) as tx:

@@ -14,7 +14,9 @@ from service.api.callers import bearer, caller_about, house_of, json_object, kno
 from service.errors import BadInput, NotAllowed, NotKnown
 from service.events import SpillEvent
 from service.intake import Arrival, take_in
+from service.locating import location_json
 from service.parties import respond_url
+from service.relocation import Move, move_pin
 from service.tables import EventRow, FollowUp, Obligation, Spill
 from service.transaction import House, Transaction, reading, transaction
 
@@ -76,6 +78,17 @@ class Amendment(BaseModel):
     def changes(self) -> dict[str, Any]:
         """The facts to amend, given under `facts` or beside the reason."""
         return {**(self.facts or {}), **(self.model_extra or {})}
+
+
+class NewPlace(BaseModel):
+    """A new place: a point, an address, or both, and the reason. `city`, null for none, answers a 409 that asks which city it is."""
+
+    model_config = ConfigDict(extra="forbid")
+    lat: float | None = None
+    lon: float | None = None
+    address: str | None = None
+    reason: str = ""
+    city: str | None = None
 
 
 class FollowUpIn(BaseModel):
@@ -153,7 +166,7 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
             raise NotKnown(f"there is no spill {reference}")
         rows = await obligations.of_spill(tx, spill)
         return {
-            **_summary(spill), "description": spill.description, "location": {"lat": spill.lat, "lon": spill.lon, "address": spill.address},
+            **_summary(spill), "description": spill.description, "location": location_json(house, spill),
             "facts": spill.facts, "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
             "questions": await obligations.open_questions(tx, spill),
@@ -169,6 +182,18 @@ async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
     return await _changed(
         request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, amendment.changes(), amendment.reason)
     )
+
+
+@router.patch("/spills/{reference}/location")
+async def move_place(request: Request, reference: str) -> dict[str, Any]:
+    """Move the pin, with a reason. The city is found anew and its clocks follow in the same transaction; both places are kept.
+
+    409 where a person has to say which city it is: one set by hand is not overridden, and a point outside all does not end the clocks.
+    """
+    await known_caller(request, reference)
+    given = await read_body(request, NewPlace)
+    move = Move(given.lat, given.lon, given.address, given.reason, given.city, "city" in given.model_fields_set)
+    return await _changed(request, reference, "officer", lambda tx, spill: move_pin(tx, spill, move))
 
 
 @router.put("/spills/{reference}/discharger")
@@ -252,7 +277,10 @@ async def _changed(request: Request, reference: str, role: str, change: Any) -> 
 
 async def _standing(tx: Transaction, spill: Spill) -> dict[str, Any]:
     rows = await obligations.of_spill(tx, spill)
-    return {"reference": spill.reference, "facts": spill.facts, "clocks": [obligations.clock_json(row, tx.now) for row in rows]}
+    return {
+        "reference": spill.reference, "facts": spill.facts, "location": location_json(tx.house, spill),
+        "clocks": [obligations.clock_json(row, tx.now) for row in rows],
+    }  # fmt: skip
 
 
 def _summary(spill: Spill) -> dict[str, Any]:

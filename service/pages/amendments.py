@@ -14,6 +14,7 @@ from deadlines.quantities import GALLONS
 from service.events import FactsRecorded, SpillEvent
 from service.pages import words
 from service.pages.fields import Fields
+from service.pages.quantity_rows import as_text, rows_of, substances_from, substances_told, typed_rows
 from service.pages.rendering import city_name, zone_of
 from service.pages.speech import ENGLISH, local_input
 from service.pages.status import amount
@@ -86,18 +87,19 @@ def told(house: House, spill: Spill, key: str, value: Any) -> str:
     if key == "reached" and isinstance(value, list):
         return "; ".join(words.REACHED.get(place, words.plain(place)) for place in value)
     if key == "substances" and isinstance(value, list):
-        return "; ".join(" ".join(str(part) for part in substance.values()) for substance in value)
+        return substances_told(value)
     return words.plain(value).capitalize()
 
 
 def typed_facts(spill: Spill, zone: ZoneInfo) -> dict[str, str]:
-    """The facts as the form shows them, each as the text of its field; ticked places are joined by spaces."""
+    """The facts as the form shows them, each as the text of its field; ticked places are joined by spaces, substances are rows."""
     facts = spill.facts
     volume = facts.get("volume") or {}
     typed = {key: str(facts.get(key) or "") for key in ("jurisdiction", *CHOICES)}
     typed |= {key: local_input(read_moment(facts[key], zone), zone) if facts.get(key) else "" for key in MOMENTS}
     typed |= {key: {True: "yes", False: "no"}.get(facts.get(key), "") for key in FLAGS}  # type: ignore[arg-type]
     typed["reached"] = " ".join(facts.get("reached") or [])
+    typed["substances"] = as_text(rows_of(facts.get("substances")))
     typed["low"] = _plain_number(volume.get("quantity", volume.get("low", "")))
     typed["high"] = _plain_number(volume.get("high", ""))
     typed["unit"] = volume.get("unit", "gal") if volume.get("unit", "gal") in GALLONS else "gal"
@@ -108,10 +110,11 @@ def _plain_number(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def changes_from(fields: Fields, zone: ZoneInfo) -> dict[str, Any]:
+def changes_from(house: House, spill: Spill, fields: Fields, zone: ZoneInfo) -> dict[str, Any]:
     """What the form changes: only fields whose text differs from what the form showed, so that two people never undo each other.
 
-    Times are local to `zone`. Texts that are no numbers or times stay texts; recording them names the fault.
+    Times are local to `zone`. Texts that are no numbers or times stay texts; recording them names the fault. Raises BadInput for
+    a row of a substance that cannot be read.
     """
     changes: dict[str, Any] = {}
     for key in ("jurisdiction", *CHOICES):
@@ -127,6 +130,9 @@ def changes_from(fields: Fields, zone: ZoneInfo) -> dict[str, Any]:
         changes["reached"] = fields.all("reached") or None
     if any(_differs(fields, key) for key in ("low", "high", "unit")):
         changes["volume"] = _volume(fields)
+    rows = typed_rows(fields)
+    if "was.substances" in fields and as_text(rows) != fields.text("was.substances"):
+        changes["substances"] = substances_from(rows, spill.facts.get("substances"), house.rulebook.quantities)
     return changes
 
 

@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from deadlines import Recipient, Rule, as_z
+from deadlines import CityLaw, Clock, Recipient, Rule, as_z
 from deadlines.facts import FLAGS, METHODS, ORDERS
+from deadlines.strip import strip_as_json
 from service.errors import BadInput
 from service.followups import items_of, versions, wants_report
 from service.obligations import clock_json, of_spill
 from service.pages import words
+from service.pages.day_strip import DayCell, cells_of
 from service.pages.fields import Fields
 from service.pages.rendering import rule_of, zone_of
 from service.pages.speech import Speech, is_immediate, moment_of
@@ -78,6 +80,12 @@ class Duty:
         """Other counts that the text allows."""
         return [(other["reading"], moment_of(other["due_at"])) for other in self.clock["other_readings"]]
 
+    @property
+    def says(self) -> str:
+        """What the law says, in a paraphrase; nothing where the packs of today hold another version of the rule."""
+        stands = self.rule is not None and (self.rule.citation, self.rule.limit.text) == (self.clock["citation"], self.clock["limit"])
+        return self.rule.says if self.rule and stands else ""
+
     @cached_property
     def wants_report(self) -> bool:
         """Whether it is done by a written report with a list of what it must hold."""
@@ -119,6 +127,10 @@ class Duty:
         """When it is due, in words."""
         return speech.due(self.clock, self.zone)
 
+    def strip(self, speech: Speech) -> list[DayCell]:
+        """Its count as a row of days; empty where it has not started, or was decided before days were kept."""
+        return cells_of(speech, self.row.strip)
+
     def how(self, speech: Speech) -> str:
         """The ways that count, in words."""
         return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
@@ -132,6 +144,8 @@ def question_of(speech: Speech, fact: str) -> str:
     """An unsettled fact in words; one of an event is told by the name of what is missing there."""
     if fact.startswith("events["):
         return speech.say("%(what)s of an event", what=words.plain(fact.partition("].")[2]))
+    if fact.startswith("substances["):
+        return speech.say("%(what)s of a substance", what=words.plain(fact.partition("].")[2]))
     told = speech.say(words.FACTS[fact]) if fact in words.FACTS else words.plain(fact)
     return speech.say("%(statement)s: yes or no?", statement=told) if fact in FLAGS else told
 
@@ -150,6 +164,17 @@ async def duty_of(tx: Transaction, spill: Spill, row: Obligation) -> Duty:
     recipients = house.rulebook.law_of(spill.city).recipients if spill.city else house.rulebook.recipients
     recipient = recipients.get(row.clock["recipient"] or "")
     return Duty(row, clock_json(row, tx.now), rule, recipient, zone_of(house, spill.city), tx.now, items, await versions(tx, row))
+
+
+def duty_asked(law: CityLaw, clock: Clock, now: datetime) -> Duty:
+    """A clock that nobody stored as a card."""
+    rule, items = clock.standing.rule, {item.item: item.says for item in clock.content}
+    told = {**clock.as_json(), "reason": clock.uncomputable}
+    row = Obligation(
+        spill_id=0, duty=rule.duty, state=clock.state, clock=told, act=rule.act, content=items, ladder=[],
+        strip=strip_as_json(clock.counted), starts_at=clock.starts_at, due_at=clock.due_at,
+    )  # fmt: skip
+    return Duty(row, told, rule, law.recipients.get(clock.standing.recipient or ""), law.zone, now, items, ())
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_datetime
+from babel.dates import format_date, format_datetime
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -84,6 +84,13 @@ class Speech:
         """The local day: Monday, November 30, 2026."""
         pattern = "EEEE, MMMM d, y" if self.language == "en" else "EEEE, d 'de' MMMM 'de' y"
         return str(format_datetime(moment, pattern, tzinfo=zone, locale=_LOCALES[self.language]))
+
+    def short_day(self, day: date, *, year: bool = False) -> tuple[str, str]:
+        """A calendar day in short, as the name of its weekday and its date: Mon, Dec 7, with the year where wanted."""
+        pattern = "MMM d" if self.language == "en" else "d MMM"
+        dated = f"{pattern}, y" if self.language == "en" else f"{pattern} y"
+        locale = _LOCALES[self.language]
+        return str(format_date(day, "EEE", locale=locale)), str(format_date(day, dated if year else pattern, locale=locale))
 
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""

@@ -25,6 +25,8 @@ from service.pages.discharger import stamps_of
 from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import Fields, read_fields
+from service.pages.place import place_shown
+from service.pages.quantity_rows import UNIT_LABELS, checked_rows, finding_of, padded, question_about, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.pages.speech import ENGLISH, local_input
 from service.pages.status import words_of_reporter
@@ -57,9 +59,12 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
         ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
-        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(duties), days=story(house, spill, zone, history),
+        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(house, spill, duties),
+        days=story(house, spill, zone, history),
         tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
+        rq=finding_of(house, spill),
+        place=place_shown(house, spill), typed=None, asked=None, answers=(),
     )  # fmt: skip
 
 
@@ -103,13 +108,14 @@ def _seen(history: Sequence[tuple[EventRow, SpillEvent]]) -> dict[int, tuple[str
     return {event.obligation: (event.person, row.recorded_at) for row, event in history if isinstance(event, ObligationAcknowledged)}
 
 
-def _questions(duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:
+def _questions(house: House, spill: Spill, duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:
     """What would settle presumed clocks: the fact, its words, and the titles of the clocks that hang on it; the weightiest first."""
     found: dict[str, list[str]] = {}
     for duty in duties:
         for fact in duty.clock["unsettled"] if duty.is_open or duty.state == "waiting" else ():
             found.setdefault(fact, []).append(str(duty.clock["title"]))
-    return [(fact, question_of(ENGLISH, fact), titles) for fact, titles in sorted(found.items(), key=lambda pair: -len(pair[1]))]
+    weighty = sorted(found.items(), key=lambda pair: -len(pair[1]))
+    return [(fact, question_about(house, spill, fact) or question_of(ENGLISH, fact), titles) for fact, titles in weighty]
 
 
 def _cities(house: House, spill: Spill) -> dict[str, str]:
@@ -203,21 +209,30 @@ async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fie
     was = {key: typed.text(f"was.{key}", text) for key, text in shown.items()} if typed else shown
     values = {key: typed.text(key, text) for key, text in shown.items()} if typed else shown
     reached = typed.all("reached") if typed else shown["reached"].split()
+    rows = typed_rows(typed) if typed else rows_of(spill.facts.get("substances"))
+    answer = None
+    if typed and not faults:
+        try:
+            answer = checked_rows(rows, house.rulebook.quantities)
+        except BadInput as error:
+            faults = error.faults
     return staff_page(
         request, "amend.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, was=was, values=values, reached=reached,
         reason=typed.text("reason") if typed else "", faults=faults, choices=CHOICES, flag_facts=FLAGS, units=list(GALLONS),
-        cities=_cities(house, spill),
+        cities=_cities(house, spill), rows=padded(rows), row_units=UNIT_LABELS, answer=answer,
     )  # fmt: skip
 
 
 @router.post("/{reference}/amend")
 async def amend(request: Request, reference: str) -> Response:
-    """Amend what was changed in the form; everything that follows happens at once."""
+    """Amend what was changed in the form; everything that follows happens at once. A check of its substances changes nothing."""
     fields = await read_fields(request)
+    if fields.text("do") == "check":
+        return await _amend_page(request, await signed_in(request), reference, fields)
     changes: dict[str, Any] = {}
     try:
         async with _writing(request, reference, "officer") as (tx, spill):
-            changes = changes_from(fields, zone_of(tx.house, spill.city))
+            changes = changes_from(tx.house, spill, fields, zone_of(tx.house, spill.city))
             if changes:
                 await amend_facts(tx, spill, changes, fields.text("reason"))
     except BadInput as error:

@@ -32,7 +32,7 @@ _FLAG_WORDS: Sequence[tuple[str, str]] = (
     (r"no place", marked("You did not say where it is. If you can, send another report with the place.")),
     (r"outside every city", marked("The place seems to be outside the cities served here. Staff will decide who should get the report.")),
     (r"minus sign|swapped", marked("The map position looked wrong. We read it in the way that makes sense, and staff will check it.")),
-    (r"from the edge", marked("The place is close to a city border. Staff will confirm which city it is.")),
+    (r"from the edge|more than one city", marked("The place is close to a city border. Staff will confirm which city it is.")),
     (r"^location", marked("The map position could not be used. Staff will find the place from your words.")),
     (r"^seen_at: over 30 days", marked("You saw it more than 30 days ago. Staff will confirm the date.")),
     (r"^seen_at: lies in the future", marked("The time you gave lies in the future, so we left it out.")),

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from service import events as e
 from service.pages import words
 from service.pages.amendments import told
-from service.pages.rendering import rule_of
+from service.pages.rendering import city_name, rule_of
 from service.pages.speech import ENGLISH, moment_of
 from service.tables import EventRow, Spill
 from service.transaction import House
@@ -143,6 +143,17 @@ def _facts(scene: _Scene, event: e.FactsRecorded) -> Told:
     return f"Facts were {'amended' if amended else 'recorded'}: {event.reason or 'no reason given'}.", details, "plain"
 
 
+def _moved_place(scene: _Scene, event: e.PlaceMoved) -> Told:
+    city = city_name(scene.house, event.city) if event.city in scene.house.rulebook.cities else "no city served here"
+    details = [f"Before: {_place(event.before)}.", f"Now: {_place(event.after)}.", f"The new place lies in {city}.", *event.flags]
+    return f"The pin was moved: {event.reason}.", details, "plain"
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    point = "" if place.get("lat") is None else f"{place['lat']:.5f}, {place['lon']:.5f}"
+    return "; ".join(part for part in (str(place.get("address") or ""), point) if part) or "not known"
+
+
 def _act(scene: _Scene, event: e.ActRecorded) -> Told:
     act = event.act
     details = [event.note] if event.note else []
@@ -173,6 +184,8 @@ def _moved(scene: _Scene, event: e.ObligationMoved) -> Told:
     before: Mapping[str, Any] = event.before
     was = moment_of(before.get("due_at"))
     details = [f"It was due {ENGLISH.when(was, scene.zone)}."] if was and before.get("due_at") != event.clock.get("due_at") else []
+    if event.calendar:
+        details.append(f"{event.calendar[0].upper()}{event.calendar[1:]}.")
     if before.get("applies") == "presumed" and event.clock.get("applies") == "yes":
         details.append("It was presumed; now it is certain.")
     return f"Clock changed: {event.clock['title']}, now {_due_of(scene, event.clock)}.", details, "plain"
@@ -222,6 +235,7 @@ def _named(_: _Scene, event: e.DischargerNamed) -> Told:
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReportReceived: _received,
     e.FactsRecorded: _facts,
+    e.PlaceMoved: _moved_place,
     e.ActRecorded: _act,
     e.AssessmentFailed: lambda _, event: (f"ALARM: the law could not be applied: {event.problem}", [], "bad"),
     e.TriageAsked: lambda _, event: (f"A person was asked to look: {event.reason}.", [], "plain"),

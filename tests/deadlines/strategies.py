@@ -20,8 +20,9 @@ from deadlines.facts import (
     PLACES_REACHED,
 )
 from deadlines.quantities import GALLONS, POUNDS
+from tests.deadlines.case_files import rulebook
 
-CITIES = ("chino", "ontario", "chico", "diamond-bar", "soledad")
+CITIES = tuple(rulebook().cities)
 RECIPIENTS = (
     "chino-public-works", "rwqcb-santa-ana", "ontario-engineering", "chico-public-works", "soledad-city", "soledad-city-manager",
     "cal-oes", "ciwqs", "national-response-center", "discharger",

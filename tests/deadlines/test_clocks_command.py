@@ -58,7 +58,8 @@ def test_a_clock_has_exactly_the_keys_of_the_contract(capsys: pytest.CaptureFixt
         "duty": "chino/rwqcb-2-hours", "pack": "chino", "applies": "yes", "unsettled": [], "recipient": "rwqcb-santa-ana",
         "methods": ["telephone", "email"], "owed_by": "discharger", "limit": "2 hours", "starts_from": "known_at", "event": None,
         "occurrence": None, "starts_at": "2026-12-01T22:05:00Z", "due_at": "2026-12-02T00:05:00Z", "extended_due_at": None,
-        "state": "running", "met_at": None, "late_by_s": None, "content": [], "other_readings": [], "verified": True,
+        "state": "running", "met_at": None, "late_by_s": None, "content": [],
+        "other_readings": [{"reading": clock["other_readings"][0]["reading"], "due_at": "2026-12-02T00:05:00Z"}], "verified": True,
     }  # fmt: skip
     assert clock["counting"] == [
         "Counted from Tue 2026-12-01 14:05:00 PST (2026-12-01T22:05:00Z).",
@@ -193,15 +194,19 @@ def test_the_program_itself_refuses_an_unknown_option_as_bad_usage() -> None:
     assert "FACTS.json" in done.stderr
 
 
-def test_rules_check_names_the_packs_and_finds_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rules", "check"]) == 0
-    assert re.fullmatch(r"\d+ packs, \d+ rules, no mistake; version [0-9a-f]{12}\n", capsys.readouterr().out)
+def test_rules_check_finds_no_mistake_in_a_pack_that_ships(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "check", "glendale-az"]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first == "1 pack, 6 rules, no mistake; every rule is reached by a case, and every change to one is noticed"
+    assert re.fullmatch(r"version [0-9a-f]{12}", last)
+    assert main(["rules", "check", "atlantis"]) == 2
+    assert "'atlantis' is not a pack; right would be: one of baltimore, " in capsys.readouterr().err
 
 
 def test_rules_explain_tells_how_a_duty_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "explain", "soledad/city-next-working-day"]) == 0
     told = capsys.readouterr().out
-    assert "limit     1 working day, from known_at" in told
+    assert "limit     1 working day, from first knowledge of the discharge (known_at)" in told
     assert "counting.md" in told
     assert main(["rules", "explain", "soledad/no-such-duty"]) == 2
 

@@ -198,8 +198,8 @@ def test_the_steps_of_every_case_lead_to_its_due_time() -> None:
 def test_an_extension_is_told_with_its_reason_and_its_day() -> None:
     steps = of_days("7 calendar days", datetime(2026, 12, 18, 18, tzinfo=UTC)).steps()
     assert steps[-2] == (
-        "Fri 2026-12-25 is Christmas Day (5 USC 6103(a); Gov. Code 6700(a)): Code Civ. Proc. 12a and Civ. Code 11 may let the act be done until "
-        "Mon 2026-12-28 23:59:59 PST (2026-12-29T07:59:59Z); the stricter day is kept."
+        "Fri 2026-12-25 is Christmas Day (5 USC 6103(a); Gov. Code 6700(a)): Code Civ. Proc. 12a and Civ. Code 11 may let the act be done "
+        "until Mon 2026-12-28 23:59:59 PST (2026-12-29T07:59:59Z); the stricter day is kept."
     )
 
 

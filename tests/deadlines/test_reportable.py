@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadlines.quantities import Substance
+from deadlines.quantities import Liquid, Substance
 from deadlines.reportable import Amount, Answer, Constituent, answer
 from service.quantity_questions import finder_of, other_readings
 from tests.deadlines.case_files import read, rulebook
@@ -23,7 +23,8 @@ def an_amount(name: str, quantity: float | str | None = None, unit: str | None =
     """An amount; `quantity` may be a range, "200-300"."""
     low, _, high = str(quantity).partition("-") if quantity is not None else ("", "", "")
     ends = (Decimal(low), Decimal(high or low)) if low else (None, None)
-    decimals = {key: Decimal(str(value)) if key in ("fraction", "density_lb_per_gal") else value for key, value in more.items()}
+    numbers = ("fraction", "density_lb_per_gal")
+    decimals = {key: Decimal(str(value)) if key in numbers and value is not None else value for key, value in more.items()}
     return Amount(name, None, *ends, unit if low else None, **decimals)
 
 
@@ -74,6 +75,17 @@ def test_the_amount_from_which_on_it_is_reached_is_rounded_up(name: str, unit: s
     shown = re.search(r"from ([\d.,]+)", told)
     assert shown
     assert asked(name, shown[1].replace(",", ""), unit).reached is True
+
+
+@pytest.mark.parametrize("liquid", [one for one in rulebook().quantities.liquids if one.weight_fraction], ids=lambda one: one.name)
+@pytest.mark.parametrize("unit", ["gal", "L", "lb", "mg"])
+def test_the_amount_shown_is_enough_and_a_little_less_is_not(liquid: Liquid, unit: str) -> None:
+    [told] = asked(liquid.name, 0, unit).reached_from
+    shown = re.search(r"from ([\d.,]+)", told)
+    assert shown
+    enough = Decimal(shown[1].replace(",", ""))
+    assert asked(liquid.name, str(enough), unit).reached is True
+    assert asked(liquid.name, str(enough * Decimal("0.99")), unit).reached is False
 
 
 def test_a_range_is_judged_by_its_upper_end_and_says_from_where_on() -> None:

@@ -231,7 +231,7 @@ async def test_one_spill_shows_facts_clocks_questions_and_all_that_happened(home
     assert body["facts"]["material"] == "sewage"
     assert body["reporter"] == {"name": "A. Neighbour", "privacy": "named"}
     assert body["discharger"] == {"name": "Hillside Dairy", "email": "office@dairy.example", "phone": ""}
-    assert body["questions"][0].keys() == {"fact", "presumed", "held_back"}
+    assert body["questions"][0].keys() == {"fact", "asks", "presumed", "held_back", "settles", "removes", "starts"}
     assert [clock["due_at"] for clock in body["clocks"]] == sorted(clock["due_at"] for clock in body["clocks"])
     told = body["timeline"]
     assert [entry["kind"] for entry in told[:2]] == ["report:received", "facts:recorded"]

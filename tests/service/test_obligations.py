@@ -1,11 +1,12 @@
 """From facts to clocks that are kept: opened, moved, met, withdrawn and waived, with every decision frozen as it was made."""
 
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from deadlines import Calendar, read_calendars
+from deadlines import Rulebook
 from service.errors import BadInput, Conflict
 from service.events import (
     AssessmentFailed,
@@ -18,7 +19,8 @@ from service.events import (
     RungReached,
 )
 from service.obligations import board, clock_json, open_questions
-from service.transaction import reading
+from service.office_days import count_gaps_anew
+from service.transaction import reading, transaction
 from tests.houses import TUESDAY, Household, a_household, shipped_law
 from tests.service.small_law import AHEAD, CALL, COUNTED, NOTICE, SAMPLE, TWO_HOURS, WEEKLY, WORKING_DAYS, small_law
 from tests.spills import IN_ONTARIO, a_report, gallons
@@ -470,24 +472,35 @@ async def test_a_clock_that_is_moved_out_of_its_calendar_is_an_alarm_too(tmp_pat
 async def test_a_clock_runs_once_its_calendar_is_longer(tmp_path: Path) -> None:
     async with a_household(tmp_path, law=small_law(COUNTED), at=NEW_YEARS_EVE) as home:
         reference = await home.report(a_report(threat=True))
-        longer = a_calendar_until(2033)
-        law = small_law(COUNTED)
-        home = home.with_house(rulebook=type(law)(law.packs, longer, law.quantities))
+        home = home.with_house(rulebook=with_longer_calendar(small_law(COUNTED)))
         await home.amend(reference, accidental=True)
         row = await home.clock_of(reference, WORKING_DAYS)
         assert (row.state, row.due_at, row.reason) == ("running", datetime(2032, 1, 3, 1, tzinfo=UTC), "")
 
 
-def a_calendar_until(year: int) -> dict[str, Calendar]:
-    text = f"""
-calendar: chino
-title: A longer calendar
-covers: {{from: 2024-01-01, to: {year}-12-31}}
-closes_at: "17:00"
-weekend: [saturday, sunday]
-closed: []
-"""
-    return read_calendars({"calendars/chino.yaml": text})
+def with_longer_calendar(law: Rulebook) -> Rulebook:
+    """The same law in a release whose calendar covers two more years."""
+    packs = {key: replace(pack, calendar=replace(pack.calendar, last_day=date(2033, 12, 31))) for key, pack in law.packs.items()}
+    return Rulebook(packs, law.quantities)
+
+
+async def test_such_a_clock_runs_by_itself_once_a_longer_release_is_started(tmp_path: Path) -> None:
+    async with a_household(tmp_path, law=small_law(COUNTED), at=NEW_YEARS_EVE) as home:
+        reference = await home.report(a_report(threat=True))
+        await home.work()
+        async with transaction(home.house, "spillclock") as tx:  # what `serve` does when it starts: the same release changes nothing
+            assert await count_gaps_anew(tx) == 1
+        await home.work()
+        assert len(await home.events(reference, AssessmentFailed)) == 1
+        home = home.with_house(rulebook=with_longer_calendar(small_law(COUNTED)))
+        async with transaction(home.house, "spillclock") as tx:
+            assert await count_gaps_anew(tx) == 1
+        await home.work()
+        row = await home.clock_of(reference, WORKING_DAYS)
+        assert (row.state, row.due_at, row.reason) == ("running", datetime(2032, 1, 3, 1, tzinfo=UTC), "")
+        assert home.told(WORKING_DAYS, "start")
+        async with transaction(home.house, "spillclock") as tx:
+            assert await count_gaps_anew(tx) == 0
 
 
 # -- the board

@@ -47,7 +47,7 @@ def _told(condition: Condition, *, inside: bool) -> str:
         case Flag(name):
             return _FLAGS[name]
         case Not(part):
-            return f"it is known that this is not so: {_told(part, inside=True)}"
+            return f"it is not so that {_told(part, inside=True)}"
         case UnlessKnown(part):
             return f"it is not known that {_told(part, inside=True)}"
         case Is(fact, words):
@@ -136,8 +136,9 @@ def _to(rule: Rule, rulebook: Rulebook) -> dict[str, Any] | None:
 def explained(pack: Pack, rule: Rule, rulebook: Rulebook) -> list[str]:
     """A version of a rule as lines of text for a terminal: a label, then what it says."""
     told = rule_as_json(pack, rule, rulebook)
+    applies = told["applies_when"]
     lines = [
-        ("law", rule.citation), ("says", rule.says), ("applies", f"when {told['applies_when']}"),
+        ("law", rule.citation), ("says", rule.says), ("applies", applies if applies == "always" else f"when {applies}"),
         *(("needs", f"to be known: {need['says']}") for need in told["needs"]),
         ("kinds", ", ".join(kind.replace("_", " ") for kind in told["kinds"])),
         ("limit", f"{rule.limit.text}, from {starts_told(rule)}"), ("to", _recipient_told(rule, told["to"])),

@@ -198,7 +198,7 @@ class Entry:
         found = []
         for number, part in enumerate(node.value):
             if isinstance(part, yaml.MappingNode):
-                found.append(Entry(self.sheet, part, f"{self.place}{key}[{number}]."))
+                found.append(Entry(self.sheet, part, f"{self.place}{key}[{_called(part) or number}]."))
             else:
                 self._note(part, f"{self.place}{key}[{number}]", "it must be a mapping", "`- {key: value}`")
         return found
@@ -206,6 +206,11 @@ class Entry:
     def node_of(self, key: str) -> yaml.Node | None:
         """The YAML node under `key`, for readers of nested grammars such as conditions."""
         return self._values.get(key)
+
+
+def _called(node: yaml.MappingNode) -> str:
+    """The `id` of a mapping in a list, by which its place is told; empty where it has none."""
+    return next((str(value.value) for key, value in node.value if key.value == "id" and isinstance(value, yaml.ScalarNode)), "")
 
 
 def _plain_value(node: yaml.Node) -> object:

@@ -272,7 +272,8 @@ class _Asked:
     def _alternatives(self, read: _Read) -> Iterator[tuple[str, str, Substance]]:
         asked, reading = read.substance, read.reading
         for row in self.readings if read.liquid else ():
-            if row.of == read.liquid.name:  # type: ignore[union-attr]
+            by_weight = reading.basis == "weight" and "trade" in row.reading
+            if row.of == read.liquid.name and not by_weight:  # type: ignore[union-attr]
                 cas = None if row.substance or not read.listed else read.listed.cas[0]
                 density = asked.density_lb_per_gal or row.density_lb_per_gal
                 yield row.reading, row.source, replace(

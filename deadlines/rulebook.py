@@ -124,27 +124,44 @@ def read_rulebook(texts: Mapping[str, str], calendars: Mapping[str, Calendar], q
         packs[pack.id], paths[pack.id] = pack, path
     if not mistakes:
         mistakes = [
-            Mistake(paths[pack.id], 1, place, wrong, right) for pack in packs.values() for place, wrong, right in _cross_check(pack, packs)
+            Mistake(paths[pack_id], _line_of(place, texts[paths[pack_id]]), place, wrong, right)
+            for pack in packs.values()
+            for pack_id, place, wrong, right in _cross_check(pack, packs)
         ]
     PackError.raise_if_any(mistakes)
     return Rulebook(packs, quantities)
 
 
-def _cross_check(pack: Pack, packs: Mapping[str, Pack]) -> list[tuple[str, str, str]]:
-    """What is wrong between packs, as place, wrong, right."""
+def _line_of(place: str, text: str) -> int:
+    """The line of a key at the left margin, or of the rule with an id; 1 where it is neither."""
+    key = f"- id: {place.partition('/')[2].partition('.')[0]}" if "/" in place else f"{place.partition('.')[0]}:"
+    found = (number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(key))
+    return next(found, 1)
+
+
+def _cross_check(pack: Pack, packs: Mapping[str, Pack]) -> list[tuple[str, str, str, str]]:
+    """What is wrong between packs, as the id of the pack to be mended, place, wrong, right."""
     found = []
-    cities = [city for city in packs.values() if city.is_city]
     permits = {other.covers.word for other in packs.values() if other.covers.by == "permit"}
-    found += [
-        ("permits", f"no pack is laid over cities by permit {permit!r}", f"one of: {', '.join(sorted(permits))}")
-        for permit in pack.permits
-        if permit not in permits
-    ]
+    for permit in pack.permits:
+        if permit not in permits:
+            wrong = f"no pack is laid over cities by permit {permit!r}"
+            found.append((pack.id, "permits", wrong, f"one of: {', '.join(sorted(permits))}"))
     known = {"discharger", *(key for other in packs.values() for key in other.recipients)}
     for rule in pack.rules:
-        for told in sorted(rule.also_met_by - known):
-            found.append((rule.duty, f"also_met_by: no recipient {told!r} in any pack", f"one of: {', '.join(sorted(known))}"))
-        for city in cities:
-            if pack.lies_over(city) and rule.to_agency and rule.to_agency not in city.agencies:
-                found.append((rule.duty, f"{city.id} names no agency {rule.to_agency!r}", "an entry in that city's `agencies`"))
+        named = {"also_met_by": rule.also_met_by}
+        if rule.trigger is not None:
+            named["where.recipient"] = frozenset(map(str, rule.trigger.where.get("recipient", ())))
+            named["unless.recipient"] = frozenset(map(str, rule.trigger.unless.get("recipient", ())))
+        for key, words in named.items():
+            for word in sorted(words - known):
+                wrong = f"no recipient {word!r} in any pack"
+                found.append((pack.id, f"{rule.duty}.{key}", wrong, f"one of: {', '.join(sorted(known))}"))
+    for city in packs.values():
+        if city.is_city and pack.lies_over(city):
+            for agency in sorted({rule.to_agency for rule in pack.rules if rule.to_agency} - set(city.agencies)):
+                duty = next(rule.duty for rule in pack.rules if rule.to_agency == agency)
+                found.append(
+                    (city.id, f"agencies.{agency}", f"missing, and {duty} is owed to it", f"`{agency}: ` and a recipient of this pack")
+                )
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -83,8 +83,9 @@ class Search:
 class Reading:
     """What a typed name is read as. While `known` is false, nothing may be reckoned with it; `suggestions` are what may be meant.
 
-    `name` and `cas` are what the tables know it by. `fraction` is the share by weight that the name itself tells; `density` the
-    ends, in pounds a gallon, between which a strength between two rows of the density table lies.
+    `name` and `cas` are what the tables know it by. `fraction` is the share by weight that the name itself tells, `basis` what the
+    strength is counted by (weight, trade), where that was said; `density` the ends, in pounds a gallon, between which a strength
+    between two rows of the density table lies.
     """
 
     known: bool
@@ -95,6 +96,7 @@ class Reading:
     fraction: Fraction | None = None
     density: tuple[Fraction, Fraction] | None = None
     suggestions: tuple[Match, ...] = ()
+    basis: str = ""
 
 
 def fold(name: str) -> str:
@@ -290,6 +292,8 @@ class Finder:
             beside = figure(Fraction(fraction or 0) * 100)
             told = f"{typed}: the name says {figure(strength.fraction * 100)}%, beside it stands {beside}%; which one is open"
             return Reading(False, typed, None, "unknown", told, fraction)
+        if strength is not None and fraction is not None:
+            strength = replace(strength, basis="weight")
         if strength is None and fraction is not None:
             bare = [
                 match.liquid for match in self._named(typed) if match.liquid and match.liquid.listed and not match.liquid.weight_fraction
@@ -316,7 +320,7 @@ class Finder:
         if liquid is not None:
             if fraction is not None and fraction == liquid.weight_fraction:
                 told = f"{liquid.name}: the {figure(fraction * 100)}% is what the density table has for it, and is counted once"
-                return Reading(True, liquid.name, None, "exact", told)
+                return Reading(True, liquid.name, None, "exact", told, basis="weight")
             share = "" if fraction is None else f"; {figure(fraction * 100)}% by weight of what was spilled is this"
             return Reading(True, liquid.name, None, "exact", f"{liquid.name} of the density table{share}", fraction)
         if listed is None:
@@ -348,7 +352,9 @@ class Finder:
             return Reading(True, typed, row.cas[0], "strength", told, weight, (density, density))
         for liquid in self._liquids_with(row):
             if liquid.weight_fraction == strength.fraction:
-                return Reading(True, liquid.name, None, "strength", f"{typed} is read as {liquid.name} of the density table")
+                return Reading(
+                    True, liquid.name, None, "strength", f"{typed} is read as {liquid.name} of the density table", basis=strength.basis
+                )
         told = f"{typed} is read as {share} by weight of {row}"
         cas = row.cas[0] if row.cas else None
         return Reading(True, typed if cas else row.name, cas, "strength", told, strength.fraction, self._density_at(row, strength.fraction))

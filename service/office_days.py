@@ -55,7 +55,7 @@ def city_law(house: House, city: str) -> CityLaw:
     try:
         return house.rulebook.law_of(city)
     except KeyError:
-        known = ", ".join(house.rulebook.cities)
+        known = ", ".join(house.cities)
         raise NotKnown(f"{city[:60]!r} is not a known city; right would be: one of {known}") from None
 
 

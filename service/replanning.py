@@ -55,15 +55,16 @@ async def remove_day(tx: Transaction, city: str, day: date, reason: str) -> Chan
 
 async def _count_again(tx: Transaction, entry: Closure, why: str) -> Change:
     zone = city_law(tx.house, entry.city).zone
-    query = (
-        select(Obligation, col(Spill.reference))
+    open_clocks = (
+        select(Obligation)
         .join(Spill, col(Spill.id) == col(Obligation.spill_id))
         .where(col(Spill.city) == entry.city, col(Obligation.state).in_((*OPEN_STATES, "waiting")))
-        .order_by(col(Spill.id))
     )
-    rows = (await tx.session.execute(query)).all()
-    for reference in dict.fromkeys(reference for row, reference in rows if hangs_on(row, entry.day, zone)):
-        await apply_law(tx, await tx.spill(reference), why, calendar=why)
+    clocks = (await tx.session.execute(open_clocks)).scalars()
+    touched = {clock.spill_id for clock in clocks if hangs_on(clock, entry.day, zone)}
+    spills = select(Spill).where(col(Spill.id).in_(touched)).order_by(col(Spill.id)).with_for_update()
+    for spill in (await tx.session.execute(spills)).scalars().all():
+        await apply_law(tx, spill, why, calendar=why)
     return Change(entry, await moved_by(tx, entry))
 
 

@@ -4,7 +4,7 @@
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint, text
+from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field, SQLModel
 
 SQLModel.metadata.naming_convention = {
@@ -93,7 +93,8 @@ class MessageRow(SQLModel, table=True):
     __table_args__ = (Index("ix_message_state_next_at", "state", "next_at"),)
     id: str = Field(primary_key=True, max_length=32)
     once: str = Field(unique=True, max_length=400)
-    spill_id: int = Field(foreign_key="spill.id", index=True)
+    # None: it is about no single spill, as a digest or the confirmation of a subscription.
+    spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)
     obligation_id: int | None = Field(default=None, foreign_key="obligation.id", index=True)
     climb: str = Field(default="", max_length=400, index=True)
     person: str = Field(max_length=200)
@@ -115,6 +116,18 @@ class MessageRow(SQLModel, table=True):
     lease_until: datetime | None = None
     claimed_by: str | None = Field(default=None, max_length=80)
     tries: int = 0
+    language: str = Field(default="en", max_length=8, sa_column_kwargs={"server_default": "en"})
+    html: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    # The word that a reply names it by, unlike that of any other message still open to the same address.
+    code: str = Field(default="", max_length=8, index=True, sa_column_kwargs={"server_default": ""})
+    # Sent as part of another message to the same address, which this is the id of.
+    carried_by: str | None = Field(default=None, max_length=32, index=True)
+    # How far the provider says it came: "", sent, delivered, read, undelivered, bounced; and since when.
+    receipt: str = Field(default="", max_length=12, sa_column_kwargs={"server_default": ""})
+    receipt_at: datetime | None = None
+    # Where it stays silent until then, the next channel is used (None: nothing is awaited).
+    silent_until: datetime | None = Field(default=None, index=True)
+    subscription_id: int | None = Field(default=None, foreign_key="subscription.id", index=True)
 
 
 class Attempt(SQLModel, table=True):
@@ -142,6 +155,173 @@ class Contact(SQLModel, table=True):
     name: str = Field(max_length=200)
     email: str = Field(default="", max_length=320)
     phone: str = Field(default="", max_length=40)
+    # Whether the number may be called with a spoken message, a webhook's address, and an Apprise address.
+    voice: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    webhook: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    apprise: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    language: str = Field(default="en", max_length=8, sa_column_kwargs={"server_default": "en"})
+    # Local times of the city between which ordinary alerts wait, 22:00 to 06:00; empty: none.
+    quiet_from: str = Field(default="", max_length=5, sa_column_kwargs={"server_default": ""})
+    quiet_to: str = Field(default="", max_length=5, sa_column_kwargs={"server_default": ""})
+
+
+class DeliveryReceipt(SQLModel, table=True):
+    """One thing a provider, a mail server or a recipient said about a message after it was handed over. Only added to."""
+
+    __tablename__ = "delivery_receipt"
+    id: int | None = Field(default=None, primary_key=True)
+    message_id: str = Field(foreign_key="message.id", index=True, max_length=32)
+    status: str = Field(max_length=12)
+    # What it was said by: twilio, dsn, reply, page.
+    source: str = Field(max_length=12)
+    detail: str = _text()
+    happened_at: datetime
+    received_at: datetime
+
+
+class Suppression(SQLModel, table=True):
+    """An address that nothing is sent to: it bounced for good, or its owner wants no more. Lifted by being marked, never deleted."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    channel: str = Field(max_length=20, index=True)
+    address: str = Field(max_length=320, index=True)
+    # bounced, opted_out, complained
+    reason: str = Field(max_length=12)
+    detail: str = _text()
+    since: datetime
+    message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
+    lifted_at: datetime | None = None
+    lifted_by: str | None = Field(default=None, max_length=200)
+
+
+class Reply(SQLModel, table=True):
+    """A message that came in from somebody: what it said, what it was taken to mean, and what was answered."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    # The provider's id of it: the same call twice is one reply.
+    once: str = Field(unique=True, max_length=200)
+    channel: str = Field(max_length=20)
+    sender: str = Field(max_length=320, index=True)
+    text: str = _text()
+    received_at: datetime
+    # acknowledge, escalate, done, stop, start, help, unknown
+    meaning: str = Field(max_length=12)
+    message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
+    spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)
+    answer: str = _text()
+    # Set once a person has looked at one that nobody could make sense of.
+    settled_at: datetime | None = None
+    settled_by: str | None = Field(default=None, max_length=200)
+
+
+class Rota(SQLModel, table=True):
+    """Who of the people in a role is on call: in turns of so many days, handed over at a local time of the city."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    city: str = Field(max_length=40, index=True)
+    role: str = Field(max_length=40)
+    name: str = Field(max_length=200)
+    # Contact ids in the order of their turns; the first has the turn that begins on `starts_on` at `handover`.
+    members: list[int] = _json()
+    starts_on: date
+    turn_days: int = 7
+    handover: str = Field(default="08:00", max_length=5)
+    # Turns from elsewhere, and when they were last read; a failed reading keeps those read before.
+    ics_url: str = _text()
+    ics_read_at: datetime | None = None
+    ics_problem: str = _text()
+    added_by: str = Field(max_length=200)
+    added_at: datetime
+    ended_at: datetime | None = None
+
+
+class Shift(SQLModel, table=True):
+    """A time for which a rota says otherwise: an override by hand, a holiday, or an entry of its iCalendar address."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    rota_id: int = Field(foreign_key="rota.id", index=True)
+    contact_id: int | None = Field(default=None, foreign_key="contact.id")
+    starts_at: datetime
+    ends_at: datetime
+    # override, holiday, ics
+    kind: str = Field(max_length=12)
+    reason: str = _text()
+    # The entry's UID where it comes from an iCalendar address.
+    uid: str = Field(default="", max_length=400)
+    added_by: str = Field(max_length=200)
+    added_at: datetime
+    removed_at: datetime | None = None
+
+
+class Subscription(SQLModel, table=True):
+    """Somebody who wants to hear: staff about spills by what and where, or anybody about public advisories in an area."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    # staff, public
+    kind: str = Field(max_length=12, index=True)
+    account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
+    channel: str = Field(max_length=20)
+    address: str = Field(max_length=320, index=True)
+    language: str = Field(default="en", max_length=8)
+    # cities, materials, at_least_gallons, stages, area: what is left out is not asked for.
+    wants: dict[str, Any] = _json()
+    # at_once, hourly, daily
+    pace: str = Field(default="at_once", max_length=12)
+    zone: str = Field(default="", max_length=60)
+    created_at: datetime
+    # A public one counts once its address said yes.
+    confirmed_at: datetime | None = None
+    ended_at: datetime | None = None
+    ended_why: str = _text()
+    digest: str = Field(unique=True, max_length=64)
+    next_digest_at: datetime | None = Field(default=None, index=True)
+
+
+class SubscriptionItem(SQLModel, table=True):
+    """Something a subscription is to be told, waiting for its digest or promised at once."""
+
+    __tablename__ = "subscription_item"
+    __table_args__ = (UniqueConstraint("subscription_id", "once"),)
+    id: int | None = Field(default=None, primary_key=True)
+    subscription_id: int = Field(foreign_key="subscription.id", index=True)
+    spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)
+    stage: str = Field(max_length=20)
+    once: str = Field(max_length=200)
+    said: dict[str, Any] = _json()
+    happened_at: datetime
+    message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
+
+
+class Advisory(SQLModel, table=True):
+    """What the public is told about a spill: an advisory, or the all-clear that ends one."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    spill_id: int = Field(foreign_key="spill.id", index=True)
+    # advisory, update, all_clear
+    kind: str = Field(max_length=12)
+    follows: int | None = Field(default=None, foreign_key="advisory.id")
+    words: dict[str, str] = _json()
+    area: dict[str, Any] = _json()
+    issued_at: datetime
+    issued_by: str = Field(max_length=200)
+
+
+class MessageTemplate(SQLModel, table=True):
+    """A city's own words for a kind of message, in one language; the newest version that is not withdrawn counts."""
+
+    __tablename__ = "message_template"
+    __table_args__ = (UniqueConstraint("city", "kind", "channel", "language", "version"),)
+    id: int | None = Field(default=None, primary_key=True)
+    city: str = Field(max_length=40, index=True)
+    kind: str = Field(max_length=20)
+    channel: str = Field(max_length=20)
+    language: str = Field(max_length=8)
+    version: int
+    subject: str = _text()
+    text: str = _text()
+    saved_by: str = Field(max_length=200)
+    saved_at: datetime
+    withdrawn_at: datetime | None = None
 
 
 class Closure(SQLModel, table=True):

@@ -16,6 +16,7 @@ from service.events import SpillEvent
 from service.intake import Arrival, take_in
 from service.locating import location_json
 from service.parties import respond_url
+from service.recorded_substances import recorded_json
 from service.relocation import Move, move_pin
 from service.tables import EventRow, FollowUp, Obligation, Spill
 from service.transaction import House, Transaction, reading, transaction
@@ -170,6 +171,7 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
             "facts": spill.facts, "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
             "questions": await obligations.open_questions(tx, spill),
+            "reportable_quantity": recorded_json(house.rulebook.quantities, spill.facts),
             "timeline": [_told(row, event) for row, event in await tx.history(spill)],
         }  # fmt: skip
 

@@ -1,16 +1,17 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
-the board (`board`) and work on one spill (`spill`, `place`). A page never changes anything on GET.
+the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`).
+Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
 
-from service.pages import board, discharger, place, public, quantities, sign_in, spill, status
+from service.pages import board, calendars, discharger, law, place, public, quantities, sign_in, spill, status, what_if
 from service.pages.problems import error_page
 
 router = APIRouter()
-for part in (public, status, discharger, sign_in, board, spill, place, quantities):
+for part in (public, what_if, law, status, discharger, sign_in, board, spill, place, quantities, calendars):
     router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

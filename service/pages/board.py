@@ -11,6 +11,8 @@ from fastapi.responses import Response
 
 from deadlines.limits import IMMEDIATELY
 from service.obligations import board
+from service.office_days import served_cities
+from service.pages.calendars import ending
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
 from service.pages.speech import ENGLISH
@@ -38,13 +40,15 @@ async def board_page(request: Request) -> Response:
         found = await board(tx, staff, city=city, state=state, text=text or None, limit=_PAGE + 1, offset=(max(number, 1) - 1) * _PAGE)
         unassigned = await board(tx, staff, state="unassigned", limit=20) if state is None and not text and number <= 1 else []
         now = tx.now
+        served = [each for each in await served_cities(tx) if staff.may_see(each)]
     rows = [line(house, row, now) for row in found[:_PAGE]]
     top = {row["spill"].reference for row in unassigned}
     others = [row for row in rows if row["reference"] not in top]
     kept = {key: value for key, value in (("city", city), ("state", state), ("q", text)) if value}
     return staff_page(
         request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)},
-        states=_STATES, city=city, state=state, text=text, unassigned=[line(house, row, now) for row in unassigned],
+        calendars=ending(house, served, now), states=_STATES, city=city, state=state, text=text,
+        unassigned=[line(house, row, now) for row in unassigned],
         alarms=[row for row in others if _is_alarm(row)], rows=[row for row in others if not _is_alarm(row)],
         earlier=f"/staff?{urlencode({**kept, 'page': number - 1})}" if number > 1 else "",
         later=f"/staff?{urlencode({**kept, 'page': number + 1})}" if len(found) > _PAGE else "",

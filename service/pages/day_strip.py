@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from service.pages.speech import Speech, marked
 
 _KINDS: Mapping[str, str] = {
@@ -20,6 +22,11 @@ _NOTES = (
     marked("before the act"), marked("at once"), marked("Saturday"), marked("Sunday"),
 )  # fmt: skip
 _DAYS = re.compile(r"(\d+) days")
+_TOLD_NOTES = (
+    (re.compile(r"clocks go forward: this day has (?P<span>.+)"), marked("clocks go forward: this day has %(span)s")),
+    (re.compile(r"clocks go back: this day has (?P<span>.+)"), marked("clocks go back: this day has %(span)s")),
+    (re.compile(r"(?P<law>.+) may let it be done until this day"), marked("%(law)s may let it be done until this day")),
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class DayCell:
     month_begins: bool
     word: str
     label: str
-    note: str
+    note: Markup
 
 
 def cells_of(speech: Speech, strip: Sequence[Mapping[str, Any]]) -> list[DayCell]:
@@ -44,10 +51,18 @@ def cells_of(speech: Speech, strip: Sequence[Mapping[str, Any]]) -> list[DayCell
         day = date.fromisoformat(cell["day"]) if cell["day"] else None
         turns = day is not None and (before is None or day.year != before.year)
         weekday, dated = speech.short_day(day, year=turns) if day else ("", "")
+        dated = dated.replace(" ", "\N{NO-BREAK SPACE}", 1)
         begins = day is not None and before is not None and (day.year, day.month) != (before.year, before.month)
-        cells.append(DayCell(cell["kind"], day, weekday, dated, begins, *_said(speech, cell), cell["note"]))
+        cells.append(DayCell(cell["kind"], day, weekday, dated, begins, *_said(speech, cell), _note(speech, cell["note"])))
         before = day or before
     return cells
+
+
+def _note(speech: Speech, note: str) -> Markup:
+    for pattern, text in _TOLD_NOTES:
+        if found := pattern.fullmatch(note):
+            return escape(speech.say(text, **found.groupdict()))
+    return speech.law(note) if note else Markup("")
 
 
 def _said(speech: Speech, cell: Mapping[str, Any]) -> tuple[str, str]:

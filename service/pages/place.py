@@ -35,10 +35,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class PlaceShown:
-    """The place of a spill as its page shows it. `says` tells how the point lies; `lat` and `lon` are texts, empty without a point."""
+    """The place of a spill as its page shows it. `says` tells how the point lies; `lat` and `lon` are texts, empty without a point.
+
+    `open` says whether a person has something to decide: the point lies near an edge, or in or near a city whose law does not apply.
+    """
 
     says: str
     choices: Sequence[Choice]
+    open: bool
     lat: str
     lon: str
     address: str
@@ -60,7 +64,8 @@ def place_shown(house: House, spill: Spill) -> PlaceShown:
     else:
         says = "No city served here has a boundary, so the point tells no city."
     agencies = agencies_of(house.rulebook.law_of(spill.city)) if spill.city else ()
-    return PlaceShown(says, choices, *place_point(spill), spill.address, agencies)
+    is_open = place is not None and (place.near_edge or not all(choice.stands for choice in choices))
+    return PlaceShown(says, choices, is_open, *place_point(spill), spill.address, agencies)
 
 
 def _lies(candidate: Candidate) -> str:

@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 
 from deadlines import ReportableQuantities
 from deadlines.mixtures import Constituent
-from deadlines.quantities import Finding, Substance
 from deadlines.reportable import Amount, Answer
 from service.errors import BadInput
 from service.pages.fields import Fields
-from service.quantity_questions import LONGEST_NAME, MOST_NAMES, RIGHT, answer_for, density_of, finder_of, number_of, range_of, unit_of
-from service.tables import Spill
-from service.transaction import House
+from service.quantity_questions import LONGEST_NAME, MOST_NAMES, RIGHT, answer_for, density_of, number_of, range_of, unit_of
+from service.recorded_substances import called
 
 KEYS = ("name", "amount", "unit", "percent", "density")
 UNIT_LABELS: Mapping[str, str] = {
@@ -58,14 +56,9 @@ def rows_of(substances: Sequence[Mapping[str, Any]] | None) -> list[Row]:
 def _row_of(substance: Mapping[str, Any]) -> Row:
     share = substance.get("fraction")
     return Row(
-        _called(substance), _typed(substance.get("quantity")), str(substance.get("unit") or "gal"),
+        called(substance), _typed(substance.get("quantity")), str(substance.get("unit") or "gal"),
         "" if share is None else _typed(Decimal(str(share)) * 100), _typed(substance.get("density_lb_per_gal")),
     )  # fmt: skip
-
-
-def _called(substance: Mapping[str, Any]) -> str:
-    name, cas = substance.get("name"), substance.get("cas")
-    return f"{name} ({cas})" if name and cas else str(name or cas or "")
 
 
 def _typed(value: Any) -> str:
@@ -195,45 +188,4 @@ def substances_told(substances: Sequence[Mapping[str, Any]]) -> str:
 def _told(substance: Mapping[str, Any], row: Row) -> str:
     amount = f", {Decimal(row.amount):,f} {row.unit}" if row.amount else ""
     share = f", {row.percent}% by weight" if row.percent else ""
-    return f"{_called(substance)}{amount}{share}{f', {row.density} lb/gal' if row.density else ''}"
-
-
-def finding_of(house: House, spill: Spill) -> Finding | None:
-    """How the clocks of a spill judge its substances, or None where none are recorded or a person determined it."""
-    substances = spill.facts.get("substances")
-    if not substances or spill.facts.get("reportable_quantity") is not None:
-        return None
-    return house.rulebook.quantities.judge(tuple(_substance(substance) for substance in substances))
-
-
-def _substance(substance: Mapping[str, Any]) -> Substance:
-    numbers = {key: substance.get(key) for key in ("quantity", "fraction", "density_lb_per_gal")}
-    quantity, fraction, density = (None if value is None else Decimal(str(value)) for value in numbers.values())
-    share = Decimal(1) if fraction is None else fraction
-    return Substance(substance.get("name"), substance.get("cas"), quantity, substance.get("unit"), share, density)
-
-
-def question_about(house: House, spill: Spill, fact: str) -> str | None:
-    """An open fact about a substance in words, with what may be meant; None for a fact about anything else."""
-    match = re.fullmatch(r"substances\[(\d+)\]\.(\w+)", fact)
-    substances = spill.facts.get("substances") or []
-    if match is None or int(match[1]) >= len(substances):
-        return None
-    substance = substances[int(match[1])]
-    called = _called(substance)
-    match match[2]:
-        case "quantity":
-            return f"How much {called}?"
-        case "density_lb_per_gal":
-            return f"The density of {called}, in pounds a gallon?"
-        case "fraction":
-            return f"How much of {called}, by weight, is the listed substance?"
-    reading = finder_of(house.rulebook.quantities).read(substance.get("name"), substance.get("cas"))
-    listed, liquid = house.rulebook.quantities.find(substance.get("name"), substance.get("cas"))
-    if liquid is not None and liquid.contested:
-        return f"Does the petroleum exclusion cover {called}? {liquid.note[:1].upper()}{liquid.note[1:]}."
-    if reading.known and listed is None:
-        meant = next(iter(finder_of(house.rulebook.quantities).search(str(substance.get("name"))).matches), None)
-        return f"What is {called}? The table does not have this name. Did you mean {meant or reading.name}?"
-    told = reading.told.removeprefix(f"{called}: ")
-    return f"What is {called}? {told[:1].upper()}{told[1:]}"
+    return f"{called(substance)}{amount}{share}{f', {row.density} lb/gal' if row.density else ''}"

@@ -88,7 +88,10 @@ def page(
     """A page in the language of the request, or in the one it is always in. `after` runs once the page is sent."""
     chosen = language or chosen_language(request)
     house = house_of(request)
-    shared = {"path": request.url.path, "house": house, "now": house.now(), "speaks_both": language is None, "banner": (), "staff": None, "kept": ""}
+    shared = {
+        "path": request.url.path, "kept": "", "house": house, "now": house.now(), "speaks_both": language is None, "banner": (),
+        "staff": None,
+    }  # fmt: skip
     text = environment(chosen).get_template(template).render({**shared, **given})
     headers = {"Content-Language": chosen, "Vary": "Accept-Language, Cookie", "Cache-Control": "no-store"}
     response = HTMLResponse(text, status, headers, background=after)

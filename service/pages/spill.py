@@ -19,19 +19,22 @@ from service.access import ROLES, Staff
 from service.errors import BadInput, NotKnown
 from service.escalation import ladder_of
 from service.events import ObligationAcknowledged, SpillEvent
+from service.pages import law_words
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.deliveries import deliveries_of, tally
 from service.pages.discharger import stamps_of
 from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
 from service.pages.entrance import StaffRoute, signed_in
+from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields, read_fields
 from service.pages.place import place_shown
-from service.pages.quantity_rows import UNIT_LABELS, checked_rows, finding_of, padded, question_about, rows_of, typed_rows
+from service.pages.quantity_rows import UNIT_LABELS, checked_rows, padded, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.pages.speech import ENGLISH, local_input
 from service.pages.status import words_of_reporter
 from service.pages.story import story
 from service.parties import ROLE_NAMES, people_of, respond_url
+from service.recorded_substances import finding_of, question_about
 from service.spills import amend_facts, name_discharger, record_act
 from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading, transaction
@@ -55,15 +58,16 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         ladders = await _ladders(tx, spill, duties)
         messages = await deliveries_of(tx, spill)
         discharger = await people_of(tx, spill, "discharger")
+        inquired = await obligations.open_questions(tx, spill)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
         ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
-        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(house, spill, duties),
+        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(house, spill, inquired, duties),
         days=story(house, spill, zone, history),
         tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
-        rq=finding_of(house, spill),
+        rq=finding_of(house.rulebook.quantities, spill.facts),
         place=place_shown(house, spill), typed=None, asked=None, answers=(),
     )  # fmt: skip
 
@@ -108,14 +112,26 @@ def _seen(history: Sequence[tuple[EventRow, SpillEvent]]) -> dict[int, tuple[str
     return {event.obligation: (event.person, row.recorded_at) for row, event in history if isinstance(event, ObligationAcknowledged)}
 
 
-def _questions(house: House, spill: Spill, duties: Sequence[Duty]) -> list[tuple[str, str, list[str]]]:
-    """What would settle presumed clocks: the fact, its words, and the titles of the clocks that hang on it; the weightiest first."""
-    found: dict[str, list[str]] = {}
+def _questions(
+    house: House, spill: Spill, asked: Sequence[Mapping[str, Any]], duties: Sequence[Duty]
+) -> list[tuple[str, str, str, list[str]]]:
+    """The open questions in the order given: the fact, its words, what an answer would do, and the clocks that hang on it.
+
+    Last stand those whose answer says only when a waiting clock is due.
+    """
+    titles = {duty.row.duty: str(duty.clock["title"]) for duty in duties}
+    found = []
+    for one in asked:
+        says = question_about(house.rulebook.quantities, spill.facts, one["fact"]) or one["asks"]
+        hanging = [titles.get(duty) or house.rulebook.rules(duty)[1][-1].title for duty in law_words.hanging(one)]
+        found.append((one["fact"], says, law_words.effect(ENGLISH, one), hanging))
+    facts = {one["fact"] for one in asked}
     for duty in duties:
         for fact in duty.clock["unsettled"] if duty.is_open or duty.state == "waiting" else ():
-            found.setdefault(fact, []).append(str(duty.clock["title"]))
-    weighty = sorted(found.items(), key=lambda pair: -len(pair[1]))
-    return [(fact, question_about(house, spill, fact) or question_of(ENGLISH, fact), titles) for fact, titles in weighty]
+            if fact not in facts:
+                facts.add(fact)
+                found.append((fact, question_of(ENGLISH, fact), "The answer would settle when a clock is due.", [titles[duty.row.duty]]))
+    return found
 
 
 def _cities(house: House, spill: Spill) -> dict[str, str]:
@@ -208,10 +224,11 @@ async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fie
     shown = typed_facts(spill, zone)
     was = {key: typed.text(f"was.{key}", text) for key, text in shown.items()} if typed else shown
     values = {key: typed.text(key, text) for key, text in shown.items()} if typed else shown
-    reached = typed.all("reached") if typed else shown["reached"].split()
-    rows = typed_rows(typed) if typed else rows_of(spill.facts.get("substances"))
+    # A small form of another page that comes back with a fault holds neither places nor substances.
+    reached = typed.all("reached") if typed and "was.reached" in typed else shown["reached"].split()
+    rows = typed_rows(typed) if typed and "was.substances" in typed else rows_of(spill.facts.get("substances"))
     answer = None
-    if typed and not faults:
+    if typed and not faults:  # the check
         try:
             answer = checked_rows(rows, house.rulebook.quantities)
         except BadInput as error:
@@ -260,20 +277,9 @@ async def _event_page(request: Request, staff: Staff, reference: str, typed: Fie
     names = sorted(((key, recipient.name) for key, recipient in recipients.items()), key=lambda pair: pair[1])
     kind = typed.text("type")
     return staff_page(
-        request, "event.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, kind=kind, inputs=_inputs(kind), typed=typed,
+        request, "event.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, kind=kind, inputs=inputs_of(kind), typed=typed,
         recipients=names, faults=faults, latest=local_input(now, zone),
     )  # fmt: skip
-
-
-def _inputs(kind: str) -> list[tuple[str, str, Sequence[str]]]:
-    """The fields a type of event has besides its time: name, what kind of field it is, and the words of a closed list."""
-    found: list[tuple[str, str, Sequence[str]]] = []
-    for key, form in EVENT_KEYS.get(kind, {}).items():
-        if isinstance(form, tuple):
-            found.append((key, "choice", form))
-        elif form is not list:
-            found.append((key, {"bool": "truth", "datetime": "moment"}.get(getattr(form, "__name__", ""), "recipient"), ()))
-    return found
 
 
 def _said(typed: str, form: str, zone: ZoneInfo) -> Any:
@@ -294,7 +300,7 @@ async def record(request: Request, reference: str) -> Response:
     try:
         async with _writing(request, reference, "officer") as (tx, spill):
             act: dict[str, Any] = {"type": kind, "at": fields.text("at") or as_z(tx.now)}
-            for key, form, _ in _inputs(kind):
+            for key, form, _ in inputs_of(kind):
                 if fields.text(key):
                     act[key] = _said(fields.text(key), form, zone_of(tx.house, spill.city))
             await record_act(tx, spill, act, fields.text("note")[:2000])

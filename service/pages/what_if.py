@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -83,12 +83,25 @@ async def what_if_page(request: Request) -> Response:
             faults = {"city": str(error)}
     kept = f"{urlencode(pairs)}&" if pairs else ""
     return page(
-        request, "what_if.html", 422 if faults else 200, zone=zone, kept=kept, fields=fields, faults=faults, answer=answer, says=law_words,
-        city=city, typed_time=lambda name: _typed_time(fields, name, zone), events=_events(speech, fields), recipients=_recipients(house, city),
-        cities=[(one, city_name(house, one)) for one in dict.fromkeys((*house.cities, *([city] if city in house.rulebook.zones else [])))],
-        flags=FLAGS, moments=MOMENTS, units=list(GALLONS), all_units=UNITS, event_types=list(EVENT_KEYS), choices=CHOICES,
-        pairs_in=lambda told, options: [(word, speech.say(told.get(word, word))) for word in options], now_local=local_input(now, zone), **_answered(speech, house, fields, answer, now),
+        request, "what_if.html", 422 if faults else 200, zone=zone, kept=kept, fields=fields, faults=faults, answer=answer, city=city,
+        now_local=local_input(now, zone), **_form(speech, house, fields, zone), **_answered(speech, house, fields, answer, now),
     )  # fmt: skip
+
+
+def _form(speech: Speech, house: House, fields: Fields, zone: ZoneInfo) -> dict[str, Any]:
+    """What the form is made of."""
+    city = fields.text("city")
+    cities = dict.fromkeys((*house.cities, *([city] if city in house.rulebook.zones else [])))
+
+    def pairs_in(told: Mapping[str, str], options: Sequence[str]) -> list[tuple[str, str]]:
+        return [(word, speech.say(told.get(word, word))) for word in options]
+
+    return {
+        "cities": [(one, city_name(house, one)) for one in cities], "recipients": _recipients(house, city),
+        "events": _events(speech, fields), "typed_time": lambda name: _typed_time(fields, name, zone), "pairs_in": pairs_in,
+        "says": law_words, "choices": CHOICES, "flags": FLAGS, "moments": MOMENTS, "units": list(GALLONS), "all_units": UNITS,
+        "event_types": list(EVENT_KEYS),
+    }  # fmt: skip
 
 
 def _typed_time(fields: Fields, name: str, zone: ZoneInfo) -> str:
@@ -146,11 +159,12 @@ def _recap(speech: Speech, house: House, fields: Fields, answer: WhatIf) -> list
         (speech.say(words.FACTS["kind"]), speech.say(law_words.CHOICES[facts.kind])),
         (speech.say(words.FACTS["material"]), speech.say(words.MATERIALS.get(facts.material or "", ""))),
         (speech.say(words.FACTS["volume"]), amount(speech, volume)),
-        (speech.say(words.FACTS["substances"]), " ".join(fields.text(name) for name in ("substance_quantity", "substance_unit", "substance"))),
+        (speech.say(words.FACTS["substances"]), " ".join(map(fields.text, ("substance_quantity", "substance_unit", "substance")))),
         (speech.say(words.FACTS["reached"]), "; ".join(speech.say(words.REACHED[place]) for place in fields.all("reached"))),
     ]  # fmt: skip
     found += [(speech.say(words.FACTS[key]), speech.stamp(at, zone)) for key in MOMENTS if (at := getattr(facts, key))]
-    found += [(speech.say(words.FACTS[key]), speech.say(law_words.CHOICES[word])) for key in ("premises", "release") if (word := getattr(facts, key))]
+    chosen = [(key, getattr(facts, key)) for key in ("premises", "release")]
+    found += [(speech.say(words.FACTS[key]), speech.say(law_words.CHOICES[word])) for key, word in chosen if word]
     said = {True: speech.say("Yes"), False: speech.say("No")}
     found += [(speech.say(words.FACTS[key]), said[value]) for key in FLAGS if (value := getattr(facts, key)) is not None]
     found += [(speech.say(law_words.EVENTS[event.type]), speech.stamp(event.at, zone)) for event in facts.events]

@@ -27,12 +27,14 @@ FARTHEST = timedelta(days=5 * 366)
 _LONGEST_TEXT = 200
 _CONTROLS = ("add", "drop", "set")
 _SUBSTANCE = {
-    "substance": "name", "substance_quantity": "quantity", "substance_unit": "unit", "substance_fraction": "fraction",
+    "substance": "name", "substance_quantity": "quantity", "substance_unit": "unit", "substance_percent": "fraction",
     "substance_density": "density_lb_per_gal",
 }  # fmt: skip
 _SINGLE = ("city", *CHOICES, "low", "high", "unit", *MOMENTS, *FLAGS, *_SUBSTANCE)
 _TRUTHS = {"yes": True, "no": False}
-_FIELDS = {"jurisdiction": "city", "volume": "low", "volume.quantity": "low", "volume.low": "low", "volume.high": "high", "volume.unit": "unit"}
+_FIELDS = {
+    "jurisdiction": "city", "volume": "low", "volume.quantity": "low", "volume.low": "low", "volume.high": "high", "volume.unit": "unit",
+}  # fmt: skip
 _OF_EVENT = re.compile(r"events\[(\d+)\]\.(\w+)")
 
 _TIME = marked("This time could not be read. Give a date and a time of day.")
@@ -42,7 +44,7 @@ _FAULT_WORDS: Sequence[tuple[str, str]] = (
     (r"^[\w.\[\]]+\.at: missing", marked("Say when it happened.")),
     (r"^[\w.\[\]]*(_at|\.at|comply_by):", _TIME),
     (r"^volume: low", marked("The first amount is larger than the second.")),
-    (r"fraction:", marked("Give a share from 0 to 100%.")),
+    (r"fraction:", marked("Give a share from 0 to 100 percent.")),
     (r"^(volume\.(quantity|low|high)|substances\S*(quantity|density_lb_per_gal)):", marked("Give a number, zero or more.")),
     (r"^substances\[0\](\.name|\.cas)?:", marked("Name the substance, or give its CAS number without a slip.")),
     (r"", marked("Choose one from the list.")),
@@ -58,8 +60,8 @@ def pairs_of(fields: Fields) -> list[tuple[str, str]]:
         found = [pair for pair in found if pair[0] != "unit"]
     if not fields.text("substance_quantity"):
         found = [pair for pair in found if pair[0] != "substance_unit"]
-    found += [("reached", place) for place in dict.fromkeys(fields.all("reached"))]
-    for number, kind in enumerate(fields.all("event")):
+    found += [("reached", place) for place in dict.fromkeys(_all(fields, "reached"))]
+    for number, kind in enumerate(_all(fields, "event")):
         found.append(("event", kind))
         names = (f"event{number}.{key}" for key in ("at", *EVENT_KEYS.get(kind, ())))
         found += [(name, fields.text(name)[:_LONGEST_TEXT]) for name in names if fields.text(name)]
@@ -72,14 +74,14 @@ def tidied(fields: Fields, now: datetime, zone: ZoneInfo) -> str | None:
         return None
     values = {name: list(found) for name, found in fields.values.items()}
     if fields.text("add") in EVENT_KEYS:
-        number = len(fields.all("event"))
-        values["event"] = [*fields.all("event"), fields.text("add")]
+        number = len(_all(fields, "event"))
+        values["event"] = [*_all(fields, "event"), fields.text("add")]
         values[f"event{number}.at"] = [local_input(now, zone)]
     _answer(values, fields.text("set"))
     pairs = pairs_of(Fields(values))
     if fields.text("drop").isdecimal():
         pairs = _without_event(pairs, int(fields.text("drop")[:4]))
-    return urlencode([*pairs, *(("lang", text) for text in fields.all("lang")[:1])])
+    return urlencode([*pairs, *(("lang", text) for text in _all(fields, "lang")[:1])])
 
 
 def _answer(values: dict[str, list[str]], answered: str) -> None:
@@ -108,8 +110,8 @@ def facts_of(fields: Fields) -> dict[str, Any]:
     given: dict[str, Any] = {"jurisdiction": fields.text("city") or None}
     given |= {key: fields.text(key) for key in (*CHOICES, *MOMENTS) if fields.text(key)}
     given |= {key: _TRUTHS.get(fields.text(key), fields.text(key)) for key in FLAGS if fields.text(key)}
-    if fields.all("reached"):
-        given["reached"] = fields.all("reached")
+    if reached := _all(fields, "reached"):
+        given["reached"] = reached
     low, high = fields.text("low"), fields.text("high")
     if low or high:
         unit = fields.text("unit", "gal")
@@ -117,9 +119,13 @@ def facts_of(fields: Fields) -> dict[str, Any]:
         given["volume"] = {**ends, "unit": unit}
     if substance := _substance(fields):
         given["substances"] = [substance]
-    if fields.all("event"):
-        given["events"] = [_event(fields, number, kind) for number, kind in enumerate(fields.all("event"))]
+    if events := _all(fields, "event"):
+        given["events"] = [_event(fields, number, kind) for number, kind in enumerate(events)]
     return given
+
+
+def _all(fields: Fields, name: str) -> list[str]:
+    return [value.strip()[:_LONGEST_TEXT] for value in fields.all(name) if value.strip()]
 
 
 def _number(text: str, read: Callable[[object], Decimal] = number_of) -> Decimal | str:
@@ -139,7 +145,7 @@ def _substance(fields: Fields) -> dict[str, Any]:
         substance["cas"] = cas_number(digits)
     substance |= {key: _number(typed[key]) for key in ("quantity", "density_lb_per_gal") if key in typed}
     if "fraction" in typed:
-        substance["fraction"] = _number(typed["fraction"], share_of)
+        substance["fraction"] = _number(typed["fraction"].removesuffix("%") + "%", share_of)
     if "quantity" in typed:
         substance.setdefault("unit", "lb")
     return substance
@@ -170,9 +176,16 @@ def faults_of(given: Mapping[str, Any], rulebook: Rulebook, now: datetime) -> di
     for number, event in enumerate(given.get("events", ())):
         moments |= {f"event{number}.{key}": event.get(key) for key in ("at", "comply_by", "hearing_at")}
     for field, text in moments.items():
-        if text and field not in found and abs(read_moment(text, ZoneInfo("UTC")) - now) > FARTHEST:
+        if text and field not in found and _is_far(text, now):
             found[field] = _FAR
     return found
+
+
+def _is_far(text: str, now: datetime) -> bool:
+    try:
+        return abs(read_moment(text, ZoneInfo("UTC")) - now) > FARTHEST
+    except ValueError:  # no time at all: its event has another fault
+        return False
 
 
 def field_of(fact: str) -> str:

@@ -117,6 +117,13 @@ def test_trade_percent_is_shown_beside_percent_by_weight() -> None:
     assert asked("aqua ammonia 19%", 100).other_readings[0].reached is False
 
 
+def test_a_percent_that_is_said_to_be_by_weight_leaves_no_trade_percent_open() -> None:
+    assert asked("bleach 12.5% by weight", 85).other_readings == ()
+    assert asked("bleach", 85, fraction=0.125).other_readings == ()
+    assert asked("bleach 12.5%", 85, fraction=0.125).other_readings == ()
+    assert asked("bleach 12.5% trade", 85).other_readings == ()
+
+
 def test_a_name_of_several_strengths_shows_both_ends() -> None:
     found = asked("bleach", 90)
     assert found.reached is None
@@ -148,6 +155,15 @@ def test_a_listed_substance_by_volume_shows_its_liquids() -> None:
     found = asked("Sulfuric acid", 100)
     assert found.reached is None
     assert {other.reading for other in found.other_readings} == {"sulfuric acid 93%", "sulfuric acid 98%", "battery acid (35% sulfuric)"}
+
+
+def test_every_other_reading_is_of_a_liquid_and_leads_to_a_listed_substance() -> None:
+    find = rulebook().quantities.find
+    for row in other_readings():
+        liquid = find(row.of, None)[1]
+        assert liquid is not None, row
+        assert find(row.substance, None) != (None, None) if row.substance else liquid.listed is not None, row
+        assert row.source, row
 
 
 # -- mixtures, 40 CFR 302.6(b)(1)

@@ -157,7 +157,7 @@ def broken_rules(page: Page) -> list[str]:
             found.append(f"{control.name} {control['name']!r} has no label")
     for element in elements:
         found += [f"<{element.name}> has {key}" for key in element.attributes if key == "style" or key.startswith("on")]
-        pointed = [element[key] for key in ("aria-labelledby", "aria-describedby") if element[key]]
+        pointed = [id_ for key in ("aria-labelledby", "aria-describedby") for id_ in element[key].split()]
         found += [f"<{element.name}> points to {id_}, which is not there" for id_ in pointed if id_ not in ids]
         if element.name in ("script", "style") and element.inside:
             found.append(f"inline <{element.name}>")

@@ -190,3 +190,15 @@ async def test_what_is_wrong_on_the_page_is_named(site: Site) -> None:
     page = await visitor.send(await visitor.get(PAGE), PAGE, **row(0, "bleach", "many"))
     assert page.status == 422
     assert "Substance 1, amount" in page.text
+
+
+async def test_a_small_form_with_a_fault_takes_no_substance_or_place_away(site: Site) -> None:
+    stored = [{"cas": "7782-50-5", "quantity": 12, "unit": "lb"}]
+    reference = await site.home.report(a_report(reached=["street"], substances=stored))
+    visitor = await site.staff()
+    address = f"/staff/spills/{reference}/amend"
+    page = await visitor.post(address, {"was.hazardous": "", "hazardous": "no", "reason": " "})
+    assert page.status == 422
+    await visitor.send(page, address, reason="it is water")
+    facts = (await site.home.spill(reference)).facts
+    assert (facts["hazardous"], facts["substances"], facts["reached"]) == (False, stored, ["street"])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.houses import Household
+from tests.spills import a_report
 
 CALL = "/api/v1/reportable-quantity"
 
@@ -108,3 +109,19 @@ async def test_the_description_of_the_api_has_both_calls(small: Household) -> No
     assert paths["/api/v1/substances"]["get"]["summary"]
     schema = paths[CALL]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert schema["properties"]["substances"]["items"]["properties"]["density_lb_per_gal"]
+
+
+async def test_a_spill_says_how_its_quantity_is_judged_and_what_may_be_meant(home: Household) -> None:
+    substances = [{"name": "sulphric acid", "quantity": 5, "unit": "lb"}, {"name": "lye", "quantity": 5, "unit": "lb"}]
+    reference = await home.report(a_report(material="hazardous_material", substances=substances))
+    async with home.client() as client:
+        headers = {"Authorization": f"Bearer {await home.token('officer')}"}
+        told = (await client.get(f"/api/v1/spills/{reference}", headers=headers)).json()["reportable_quantity"]
+    assert told["reached"] is None
+    assert told["unsettled"] == ["substances[0].name", "substances[1].name"]
+    assert "Did you mean Sulfuric acid (7664-93-9)?" in told["open"][0]
+    assert "Did you mean Sodium hydroxide (1310-73-2)?" in told["open"][1]
+    await home.amend(reference, reportable_quantity=True)
+    async with home.client() as client:
+        told = (await client.get(f"/api/v1/spills/{reference}", headers=headers)).json()["reportable_quantity"]
+    assert (told["reached"], told["open"]) == (True, [])

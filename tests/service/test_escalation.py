@@ -22,7 +22,7 @@ from service.tables import Contact, Obligation
 from service.transaction import transaction
 from tests.houses import TUESDAY, Household, a_household
 from tests.service.channels import Gate, Post, both
-from tests.service.small_law import AHEAD, CALL, NOTICE, TWO_HOURS, small_law
+from tests.service.small_law import AHEAD, CALL, NOTICE, TWO_HOURS, cities_alone, small_law
 from tests.spills import a_report, gallons
 
 OFFICER, CREW, SUPERVISOR, DIRECTOR = (
@@ -535,17 +535,18 @@ async def test_a_frozen_ladder_is_climbed_as_it_was_when_the_clock_opened(small:
 # -- reports that need a person
 
 
-async def test_a_report_in_no_city_is_shown_to_the_duty_officers_of_the_nearest(small: Household) -> None:
-    await small.people(
+async def test_a_report_in_no_city_is_shown_to_the_duty_officers_of_the_nearest(tmp_path: Path) -> None:
+    people = [
         *officers("duty@chino.example", supervisor="supervisor@chino.example"),
         Contact(city="ontario", role="duty_officer", name="Olga", email="olga@ontario.example"),
-    )
-    await small.report(a_report(location={"lat": 34.30, "lon": -117.55}))
-    await small.work()
-    assert [(line["to"], line["step"], line["duty"]) for line in small.outbox()] == [("olga@ontario.example", "triage", None)]
-    await small.report(a_report(location=None))
-    await small.work()
-    assert to_whom(small.outbox()[1:]) == {"duty@chino.example", "olga@ontario.example"}
+    ]
+    async with a_household(tmp_path, law=cities_alone("chino", "ontario"), people=people) as home:
+        await home.report(a_report(location={"lat": 34.30, "lon": -117.55}))
+        await home.work()
+        assert [(line["to"], line["step"], line["duty"]) for line in home.outbox()] == [("olga@ontario.example", "triage", None)]
+        await home.report(a_report(location=None))
+        await home.work()
+        assert to_whom(home.outbox()[1:]) == {"duty@chino.example", "olga@ontario.example"}
 
 
 async def test_an_odd_report_is_shown_to_the_duty_officers_of_its_own_city(small: Household) -> None:

@@ -154,13 +154,13 @@ def test_a_case_that_fails_is_named_with_its_line_and_both_answers(folder: Path,
     code, told = run("rules", "check", "mudville")
     assert code == 1
     assert f"{folder}/cases/mudville.yaml:2: 'Wash water on the eve of Thanksgiving': mudville/report: the packs give " in told
-    assert "due_at 2026-12-03T01:00:00Z; right would be: as the case says: " in told
+    assert "due_at 2026-12-03T01:00:00Z (Wed Dec 02 17:00:00 PST), the case applies yes, " in told
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "wrong"),
     [
-        ("mudville.yaml", "limit: 2 working days", "limit: two days", "mudville.yaml:28: rules[0].limit: 'two days' is not a limit"),
+        ("mudville.yaml", "limit: 2 working days", "limit: two days", "mudville.yaml:28: rules[report].limit: 'two days' is not a limit"),
         ("mudville.yaml", "pack: mudville", "pack: mudville\npack: oakville", "mudville.yaml:2: pack: the key is given twice"),
         ("cases/mudville.yaml", "  clocks: []", "  clocks: []\n  watches: []", "watches: unknown key; right would be: one of: name, why,"),
         ("cases/mudville.yaml", "applies: yes", "apply: yes", "apply: unknown key; right would be: one of: duty,"),

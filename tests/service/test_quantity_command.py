@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +95,12 @@ def test_other_commands_do_not_load_the_finder() -> None:
     code = "import sys, service.cli as c; c.main(['rules', 'list']); print([m for m in sys.modules if 'quantity_' in m], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+def test_the_example_of_the_page_for_inspectors_is_what_the_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reportable-quantities.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```\n\$ spillclock rq (.*?)\n(.*?)\n\.\.\.\n(.*?)\n```", page, re.DOTALL)
+    lines = told(capsys, *shlex.split(block[0]))
+    shown = block[1].splitlines()
+    assert lines[: len(shown)] == shown
+    assert lines[-1] == block[2]

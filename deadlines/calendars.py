@@ -110,9 +110,7 @@ def calendar_of(root: Entry, name: str, made: Mapping[str, Calendar]) -> Calenda
             root.fault("extends", f"no calendar {root.text('extends')!r}", f"one of: {', '.join(sorted(made))}")
             parent = Calendar(name, date.min, date.max, time(17), frozenset())
     first, last = _covered(root, parent)
-    weekend = parent.weekend if parent else _weekend(root)
-    if parent and "weekend" in root:
-        root.fault("weekend", f"calendar {parent.name} has it already", "leave it out")
+    weekend = parent.weekend if parent and "weekend" not in root else _weekend(root)
     laws = {key: root.text(key) if key in root else getattr(parent, key, None) for key in ("extended_by", "saturday_by")}
     return Calendar(name, first, last, _closes_at(root, parent), weekend, _closures(root, parent, first, last), **laws)
 
@@ -123,8 +121,11 @@ def _closures(root: Entry, parent: Calendar | None, first: date, last: date) -> 
         entry.only("date", "name", "source")
         before = len(root.sheet.faults)
         day = entry.day("date")
-        if len(root.sheet.faults) == before and not first <= day <= last:
+        sound = len(root.sheet.faults) == before
+        if sound and not first <= day <= last:
             entry.fault("date", f"{day} lies outside the days that are covered", f"a day from {first} to {last}")
+        elif sound and day in closures:
+            entry.fault("date", f"{day} is closed already, {closures[day]}", "each day once")
         closures[day] = f"{entry.text('name')} ({entry.text('source')})"
     return closures
 

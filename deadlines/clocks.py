@@ -83,7 +83,7 @@ class Clock:
         return {
             "duty": rule.duty, "title": rule.title, "citation": rule.citation, "pack": pack.id, "pack_version": pack.version,
             "applies": self.applies, "unsettled": list(self.unsettled), "recipient": self.standing.recipient, "methods": list(rule.how),
-            "owed_by": rule.owed_by, "limit": rule.limit.text, "starts_from": rule.trigger.event if rule.trigger else rule.starts,
+            "owed_by": rule.owed_by, "limit": rule.limit.text, "starts_from": rule.starts_from,
             "event": self.event, "occurrence": self.occurrence, "starts_at": as_z(self.starts_at), "due_at": as_z(self.due_at),
             "extended_due_at": as_z(self.extended_due_at), "state": self.state, "met_at": as_z(self.met_at), "late_by_s": self.late_by_s,
             "content": [item.says for item in rule.content], "counting": self.counting(), "reading": rule.reading,
@@ -304,8 +304,12 @@ class _Judged:
         return Clock(self.standing, applies, unsettled, index, occurrence, counted.starts_at, due, state, met_at, late, counted)
 
     def _acts(self, index: int | None, event: Event | None) -> list[Event]:
-        """The events that end this clock, earliest first; none from before its starting event, or before a start it had to wait for."""
-        since = event.at if event else self._start(self.rule.starts)[0] if self.rule.starts.endswith(" only") else None
+        """The events that end this clock, earliest first; none from before what it counts from, an event or a start it had to wait for."""
+        since = None
+        if event is not None and self.rule.starts in ("event", "hearing_at"):
+            since = event.at
+        elif event is not None or self.rule.starts.endswith(" only"):
+            since = self._start(self.rule.starts)[0]
         acts = [act for act in self.facts.events if act is not event and self._ends(act) and (since is None or act.at >= since)]
         if index is not None:
             acts = [act for act in acts if act.type != "order_complied" or self._oldest_open_order(act) == index]

@@ -90,9 +90,10 @@ def rung_told(rung: Rung) -> str:
     """One rung of a ladder in words: "start+15m: supervisor by sms, email, unless acknowledged"."""
     told = f"{rung.step}: {', '.join(role.replace('_', ' ') for role in rung.tell)} by {', '.join(rung.by)}"
     if rung.unless_acknowledged:
-        told += ", unless acknowledged"
+        told += ", unless acknowledged" + (f" in the last {_span(rung.ack_lasts)}" if rung.ack_lasts else "")
     if rung.every is not None:
-        told += f", then every {_span(rung.every)}, {rung.times} times in all"
+        gaps = f" and each time after {rung.growing} times as long" if rung.growing > 1 else ""
+        told += f", then every {_span(rung.every)}{gaps}, {rung.times} times in all"
     return told
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 ROLES = ("discharger", "duty_officer", "supervisor", "director")
-CHANNELS = ("sms", "email")
+CHANNELS = ("sms", "email", "voice", "webhook", "apprise")
 
 _AT = re.compile(r"(start|due)(?:([+-])(\d+)([mhd]))?")
 _SPAN = re.compile(r"(\d+)([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+# However gaps grow, a duty that is overdue is told of once a day at least.
+LONGEST_GROWN_GAP = timedelta(days=1)
 
 
 def read_span(text: str) -> timedelta:
@@ -24,7 +26,11 @@ def read_span(text: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One line of a ladder. `from_due` counts `offset` from the due moment, else from the start; repeats are spaced by `every`."""
+    """One line of a ladder. `from_due` counts `offset` from the due moment, else from the start.
+
+    Repeats are spaced by `every`, each gap `growing` times the one before, up to a day. `ack_lasts` is for how long an acknowledgement
+    keeps a rung with `unless_acknowledged` back; None leaves that to the length of the duty.
+    """
 
     step: str
     from_due: bool
@@ -34,6 +40,16 @@ class Rung:
     unless_acknowledged: bool = False
     every: timedelta | None = None
     times: int = 1
+    growing: int = 1
+    ack_lasts: timedelta | None = None
+
+    def moments(self, first: datetime) -> list[datetime]:
+        """When it and its repeats stand, the first at `first`."""
+        moments, gap = [first], self.every or timedelta()
+        for _ in range(self.times - 1):
+            moments.append(moments[-1] + gap)
+            gap = max(gap, min(gap * self.growing, LONGEST_GROWN_GAP))
+        return moments
 
     @classmethod
     def parse_at(cls, text: str) -> tuple[bool, timedelta]:
@@ -54,6 +70,7 @@ class PlannedRung:
     tell: tuple[str, ...]
     by: tuple[str, ...]
     unless_acknowledged: bool
+    ack_lasts: timedelta | None = None
 
 
 def plan(rungs: tuple[Rung, ...], begins_at: datetime, due_at: datetime) -> list[PlannedRung]:
@@ -67,10 +84,9 @@ def plan(rungs: tuple[Rung, ...], begins_at: datetime, due_at: datetime) -> list
         first = (due_at if rung.from_due else begins_at) + rung.offset
         if rung.from_due and rung.offset < timedelta() and first < begins_at:
             continue
-        for number in range(rung.times):
-            step = rung.step if rung.times == 1 else f"{rung.step}#{number + 1}"
-            at = first + (rung.every or timedelta()) * number
-            planned.append(PlannedRung(at, step, rung.tell, rung.by, rung.unless_acknowledged))
+        for number, at in enumerate(rung.moments(first), 1):
+            step = rung.step if rung.times == 1 else f"{rung.step}#{number}"
+            planned.append(PlannedRung(at, step, rung.tell, rung.by, rung.unless_acknowledged, rung.ack_lasts))
     # A reminder of the start that would come at or after the due moment (15 minutes after the start of a 15-minute clock) adds nothing.
     kept = [rung for rung in planned if not (rung.step.startswith("start+") and rung.at >= due_at)]
     return sorted(kept, key=lambda rung: rung.at)

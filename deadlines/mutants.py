@@ -29,7 +29,7 @@ class Mutant:
 def mutants_of(rule: Source) -> Iterator[Mutant]:
     """Every mutant of one version of a rule, as its pack writes it."""
     for key, others in (("limit", _limits), ("starts", _starts), ("kind", _kinds)):
-        yield from (Mutant(f"{key}: {value}", {**rule, key: value}) for value in others(rule))
+        yield from (Mutant(f"{key}: {_written(value)}", {**rule, key: value}) for value in others(rule))
     if "when" in rule:
         yield Mutant("when: dropped", _without(rule, "when"))
         yield from (Mutant(f"when: {_written(tree)}", {**rule, "when": tree}) for tree in _trees(rule["when"]))
@@ -45,7 +45,9 @@ def mutants_of(rule: Source) -> Iterator[Mutant]:
 
 
 def _written(tree: Tree) -> str:
-    """A condition as a pack would write it on one line."""
+    """A value as a pack would write it on one line."""
+    if isinstance(tree, str):
+        return tree
     return yaml.dump(tree, Dumper=yaml.CSafeDumper, default_flow_style=True, width=10_000, sort_keys=False).removesuffix("...\n").strip()
 
 
@@ -74,11 +76,11 @@ def _readings(rule: Source) -> Iterator[Mutant]:
 def _triggers(rule: Source) -> Iterator[Mutant]:
     for key in ("where", "unless"):
         for said in _sayings(rule.get(key, {}), rule.get("on", "")):
-            yield Mutant(f"{key}: {said}", {**rule, key: said} if said else _without(rule, key))
+            yield Mutant(f"{key}: {_written(said)}", {**rule, key: said} if said else _without(rule, key))
     if "unless" in rule:
         yield Mutant("unless turned into where", _without({**rule, "where": rule["unless"]}, "unless"))
     if "which" in rule:
-        yield Mutant("which: dropped", _without(rule, "which"))
+        yield Mutant("which: first dropped", _without(rule, "which"))
 
 
 def _without(rule: Source, key: str) -> Source:

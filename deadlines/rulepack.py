@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from itertools import combinations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -186,24 +186,32 @@ class _PackReader:
             self.ladders[name] = rungs
 
     def _rung(self, entry: Entry) -> Rung:
-        entry.only("at", "tell", "by", "unless_acknowledged", "every", "times")
+        entry.only("at", "tell", "by", "unless_acknowledged", "ack_lasts", "every", "times", "growing")
         step = entry.text("at")
-        from_due, offset, every, times = False, None, None, 1
+        from_due, offset, every, times, growing = False, None, None, 1, 1
         try:
             from_due, offset = Rung.parse_at(step)
         except ValueError as error:
             entry.fault("at", str(error), "start, start+15m, due-1h, due or due+30m")
-        if "every" in entry or "times" in entry:
-            times = entry.number("times", 1)
-            try:
-                every = read_span(entry.text("every"))
-            except ValueError as error:
-                entry.fault("every", str(error), "15m, 4h or 1d")
+        if "every" in entry or "times" in entry or "growing" in entry:
+            times, growing = entry.number("times", 1), entry.number("growing", 1) if "growing" in entry else 1
+            every = self._span(entry, "every")
         roles, channels = entry.texts("tell", required=True), entry.texts("by", required=True)
         entry.words("tell", roles, ROLES)
         entry.words("by", channels, CHANNELS)
         zero = date.resolution * 0
-        return Rung(step, from_due, offset or zero, roles, channels, entry.flag("unless_acknowledged", default=False), every, times)
+        unless_acknowledged = entry.flag("unless_acknowledged", default=False)
+        lasts = self._span(entry, "ack_lasts") if "ack_lasts" in entry else None
+        if lasts is not None and not unless_acknowledged:
+            entry.fault("ack_lasts", "an acknowledgement does not keep this rung back", "`unless_acknowledged: true` beside it, or neither")
+        return Rung(step, from_due, offset or zero, roles, channels, unless_acknowledged, every, times, growing, lasts)
+
+    def _span(self, entry: Entry, key: str) -> timedelta | None:
+        try:
+            return read_span(entry.text(key))
+        except ValueError as error:
+            entry.fault(key, str(error), "15m, 4h or 1d")
+            return None
 
     def _rule(self, pack_id: str, entry: Entry) -> Rule:
         entry.only(

@@ -108,8 +108,8 @@ class Rule:
 
     @property
     def starts_from(self) -> str:
-        """What the clock counts from: the event itself, or a fact."""
-        return self.trigger.event if self.trigger and self.starts == "event" else self.starts
+        """What the clock counts from: the type of an event that names or is the moment, or a fact."""
+        return self.trigger.event if self.trigger and self.starts in ("event", "hearing_at") else self.starts
 
     def stands_beside(self, other: Rule) -> bool:
         """Whether this and another version of the rule are never the law for one and the same start."""

@@ -1,4 +1,4 @@
-"""Channels to people: e-mail over SMTP, SMS over Twilio, and a file that stands in for either.
+"""Channels to people: e-mail over SMTP, SMS and calls over Twilio, webhooks, Apprise, and a file that stands in for any of them.
 
 Knows messages and addresses, not spills; imports nothing of ours, reads no environment, no clock, and writes no log.
 
@@ -8,14 +8,19 @@ Knows messages and addresses, not spills; imports nothing of ours, reads no envi
 """
 
 from notifiers.addresses import e164
+from notifiers.apprise_channel import AppriseChannel
 from notifiers.channel import Channel
 from notifiers.email import EmailChannel
 from notifiers.file import FileChannel
 from notifiers.message import Message, Outcome, Receipt
-from notifiers.sms import SmsChannel, TwilioAccount, segments
+from notifiers.sms import SmsChannel, segments
 from notifiers.smtp import Encryption, SmtpServer, parse_smtp_url
+from notifiers.twilio import TwilioAccount
+from notifiers.voice import VoiceChannel
+from notifiers.webhook import WebhookChannel, webhook_secret
 
 __all__ = [
+    "AppriseChannel",
     "Channel",
     "EmailChannel",
     "Encryption",
@@ -26,7 +31,10 @@ __all__ = [
     "SmsChannel",
     "SmtpServer",
     "TwilioAccount",
+    "VoiceChannel",
+    "WebhookChannel",
     "e164",
     "parse_smtp_url",
     "segments",
+    "webhook_secret",
 ]

@@ -15,6 +15,7 @@ _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/
 _LONGEST_LOCAL_PART_CHARACTERS = 64  # RFC 5321, 4.5.3.1.1
 _LONGEST_ADDRESS_CHARACTERS = 254  # RFC 5321, 4.5.3.1.3, less the angle brackets
 _RIGHT_EMAIL = "An address looks like name@example.gov."
+_NUMBERS_THAT_CHARGE = (phonenumbers.PhoneNumberType.PREMIUM_RATE, phonenumbers.PhoneNumberType.SHARED_COST)
 _RIGHT_NUMBER = "A number looks like +19095550100: a plus sign, the country code, then the digits."
 
 
@@ -51,7 +52,7 @@ def problem_with_phone(number: str) -> str | None:
     except phonenumbers.NumberParseException:
         return _problem_with_unreadable_phone(number)
     if parsed.extension:
-        return f"It has an extension ({parsed.extension}), which an SMS cannot reach. Give a number that rings a telephone directly."
+        return f"It has an extension ({parsed.extension}), which no SMS or call reaches. Give a number that rings a telephone directly."
     if not phonenumbers.is_valid_number(parsed):
         return f"No such number can exist in that country: digits are missing, too many or wrong. {_RIGHT_NUMBER}"
     right = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
@@ -70,6 +71,29 @@ def e164(number: str, region: str = "US") -> str | None:
     if parsed.extension or not phonenumbers.is_valid_number(parsed):
         return None
     return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+
+
+def problem_with_country(number: str, countries: frozenset[str] | None) -> str | None:
+    """Return why a number in E.164 form may not be called or texted: it is outside `countries` (ISO 3166 codes; None: any), or costs extra.
+
+    Fraud runs up bills on numbers abroad, those of the Caribbean that begin with +1 among them, and on numbers that charge the caller.
+    """
+    try:
+        parsed = phonenumbers.parse(number, None)
+    except phonenumbers.NumberParseException:
+        return f"It cannot be read as a telephone number with its country code. {_RIGHT_NUMBER}"
+    if phonenumbers.number_type(parsed) in _NUMBERS_THAT_CHARGE:
+        return "It is a number that charges whoever calls it, and such numbers are never called or texted from here. Give an ordinary one."
+    country = phonenumbers.region_code_for_number(parsed) or "no country"
+    if countries is None or country in countries:
+        return None
+    allowed = ", ".join(sorted(countries))
+    return f"It is a number of {country}, and only those of {allowed} may be called or texted; the operator allows more by SMS_COUNTRIES."
+
+
+def is_country(code: str) -> bool:
+    """Whether telephone numbers are known of this country (ISO 3166 code, in capitals)."""
+    return code in phonenumbers.SUPPORTED_REGIONS
 
 
 def _problem_with_shape(address: str) -> str | None:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Protocol
+
+import httpx
 
 from notifiers.message import Message, Outcome, Receipt, one_line
 
 LONGEST_DETAIL_CHARACTERS = 2048
 _TRY_LATER_STATUSES = frozenset({408, 425, 429})
 
+# Faults that come before the first byte of a request has gone out: of a connection, or of the request itself.
+BEFORE_SENDING = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+    httpx.InvalidURL,
+)
+
 
 class Channel(Protocol):
-    """A way to one person. Implementations: EmailChannel, SmsChannel, and FileChannel, which stands in for either."""
+    """A way to one person. Implementations: EmailChannel, SmsChannel, VoiceChannel, WebhookChannel, AppriseChannel, and FileChannel,
+    which stands in for any of them."""
 
-    name: str  # "email", "sms": the word used in ladders and subscriptions
+    name: str  # "email", "sms", "voice", "webhook", "apprise": the word used in ladders and subscriptions
 
     def problem_with(self, address: str) -> str | None:
         """Return what is wrong with an address and what would be right, in words; None if it is fine."""
@@ -40,6 +55,20 @@ def outcome_of_status(status: int) -> Outcome:
     if 400 <= status < 500 and status not in _TRY_LATER_STATUSES:
         return Outcome.REFUSED
     return Outcome.TRY_AGAIN
+
+
+def retry_after_of(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds a provider asks to be left alone (Retry-After, RFC 9110); None where it does not say so in a form we read.
+
+    A date is measured from the answer's own Date, so that neither clock has to be right.
+    """
+    asked = headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
+    except (TypeError, ValueError):  # no date, none to measure from, or one with a zone and one without
+        return None
 
 
 def detail_of(answer: str, secrets: Iterable[str | None] = ()) -> str:

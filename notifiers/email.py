@@ -1,7 +1,7 @@
 """E-mail over SMTP through a few long-lived connections, one recipient a message.
 
 Bytes are written here, not by aiosmtplib: it folds headers by its own policy, and the standard library's folding loses the space between
-two encoded words (Python 3.11). The body is plain text; an HTML part would be added in `_body`, nothing else would change.
+two encoded words (Python 3.11). The body is plain text, or text and HTML as alternatives where a message has both.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import hashlib
 import re
 import ssl
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ class _Sender:
 @dataclass(frozen=True, slots=True)
 class _Letter:
     recipient: str  # pure ASCII
+    return_path: str  # pure ASCII
     message_id: str  # with its angle brackets
     content: bytes
 
@@ -196,7 +198,7 @@ class EmailChannel:
         """Name sender and recipient. Return None when both are welcome, else the receipt."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                await smtp.mail(self._sender.address)
+                await smtp.mail(letter.return_path)
                 await smtp.rcpt(letter.recipient)
         except aiosmtplib.SMTPResponseException as answer:
             if answer.code == _CLOSING or not 400 <= answer.code < 600:
@@ -292,14 +294,26 @@ def _write_letter(message: Message, sender: _Sender) -> _Letter:
     for name, value in (("Spill", message.spill), ("Duty", message.duty), ("Step", message.step)):
         if value is not None:
             headers[f"X-Spillclock-{name}"] = _header_text(f"X-Spillclock-{name}", value)
+    if message.unsubscribe:
+        # Unfolded, however long: a folded address in angle brackets is read by few.
+        headers["List-Unsubscribe"] = f"<{_header_text('List-Unsubscribe', message.unsubscribe)}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return _Letter(recipient, message_id, head.encode("ascii") + _body(message.text))
+    return_path = ascii_email(message.return_path) if message.return_path else sender.address
+    return _Letter(recipient, return_path, message_id, head.encode("ascii") + _body(message))
 
 
-def _body(text: str) -> bytes:
-    """Return the MIME headers, the empty line and the text: pure ASCII, lines of at most 78 characters."""
+def _body(message: Message) -> bytes:
+    """Return the MIME headers, the empty line and the text: pure ASCII, lines of at most 78 characters.
+
+    The boundary between text and HTML is the message's own, so that every attempt hands over the same bytes.
+    """
     part = EmailMessage(policy=CRLF_POLICY)
-    part.set_content(many_lines(text), cte="quoted-printable")
+    part.set_content(many_lines(message.text), cte="quoted-printable")
+    if message.html:
+        part.add_alternative(many_lines(message.html), subtype="html", cte="quoted-printable")
+        # "=_" stands in no quoted-printable line, so no text can end a part (RFC 2045, 6.7).
+        part.set_boundary(f"=_{hashlib.sha256(message.key.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}")
     return part.as_bytes()
 
 

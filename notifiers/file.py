@@ -12,20 +12,29 @@ import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from notifiers.addresses import problem_with_email, problem_with_phone
+from notifiers.apprise_channel import problem_with_scheme
 from notifiers.channel import detail_of
 from notifiers.message import Message, Outcome, Receipt
+from notifiers.webhook import problem_with_webhook
 
-_ADDRESS_RULES: dict[str, Callable[[str], str | None]] = {"email": problem_with_email, "sms": problem_with_phone}
+_ADDRESS_RULES: dict[str, Callable[[str], str | None]] = {
+    "email": problem_with_email,
+    "sms": problem_with_phone,
+    "voice": problem_with_phone,
+    "webhook": partial(problem_with_webhook, allow_private=True),
+    "apprise": partial(problem_with_scheme, allow_private=True),
+}
 
 # JSON allows these three inside a string, but many readers (str.splitlines among them) end a line there.
 _LINE_ENDS_IN_JSON = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
 class FileChannel:
-    """Appends messages to `path` in place of the channel `name` ("email" or "sms"; another name is a ValueError).
+    """Appends messages to `path` in place of the channel `name` ("email", "sms", "voice", "webhook", "apprise"; another is a ValueError).
 
     The folder must exist. The file is made at the first message, readable by its owner only, for it holds addresses and texts.
     """

@@ -34,14 +34,18 @@ class Message:
     """One message to one address. `at` is aware (kept as given, written as UTC); a naive one or an empty key is a ValueError."""
 
     key: str  # idempotency key: the delivery's id, the same on every attempt
-    channel: str  # "email" or "sms"
+    channel: str  # "email", "sms", "voice", "webhook" or "apprise"
     to: str
     subject: str  # e-mail only: an SMS carries `text` alone
     text: str
     spill: str | None
     duty: str | None
     step: str | None
-    at: datetime  # when it was promised; the Date header
+    at: datetime  # the moment it is written: the Date header, a webhook's timestamp
+    language: str = "en"  # "en" or "es": what a voice reads the text in
+    html: str = ""  # e-mail only: the same words as a page; where there is none, the mail is plain text
+    unsubscribe: str = ""  # e-mail only: the address at which one press ends the subscription (RFC 8058); never on a message of a duty
+    return_path: str = ""  # e-mail only: where it bounces to; where there is none, to the sender
 
     def __post_init__(self) -> None:
         if self.at.tzinfo is None or self.at.utcoffset() is None:
@@ -57,6 +61,7 @@ class Receipt:
     outcome: Outcome
     provider_id: str | None = None
     detail: str = ""
+    retry_after_seconds: float | None = None  # with TRY_AGAIN: how long the provider asks to be left alone
 
 
 def key_token(key: str) -> str:

@@ -1,30 +1,18 @@
-"""SMS over Twilio's Messages API, by HTTP form POST. No SDK: it would bring 17 packages for one call.
-
-Twilio takes no idempotency key (its published request body has no field for one), so an attempt whose answer was lost is UNKNOWN, and
-another one may arrive twice. The key travels in a header all the same, for gateways and logs between.
-"""
+"""SMS over Twilio's Messages API: the request, and how a text is written so that it costs few messages and is never torn."""
 
 from __future__ import annotations
 
-import asyncio
-import base64
 import unicodedata
-from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import quote, urlsplit
 
 import httpx
 
-from notifiers.addresses import ascii_domain, problem_with_phone
-from notifiers.channel import detail_of, outcome_of_status
-from notifiers.message import Message, Outcome, Receipt, key_token, many_lines
+from notifiers.channel import detail_of
+from notifiers.message import Message, Outcome, Receipt, many_lines
+from notifiers.twilio import TwilioAccount, TwilioApi
 
 LONGEST_BODY_UNITS = 1600  # Twilio's limit, error 21617; counted in UTF-16 units to be on the safe side
 _LONGEST_LAST_LINE_UNITS = 400
 _CUT_MARK = " [...]"
-# Neither can be about the recipient, who is not in the path: an operator's mistake, which must not throw a notice away.
-_OPERATOR_STATUSES = frozenset({401, 404})
-_WHOLE_ATTEMPT_TIMEOUTS = 4
 
 # GSM 03.38, 6.2.1: one septet each; the second table takes two (an escape before it).
 _GSM7_BASIC = frozenset(
@@ -48,24 +36,6 @@ _GSM7_TWINS = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TwilioAccount:
-    """An account at Twilio. `sender` is a number, a short code, a name, or a messaging service (its id begins with MG).
-
-    `status_callback_url`, where given, is told to Twilio with every message: delivery receipts go there. ValueError for a wrong `api_base`.
-    """
-
-    sid: str
-    token: str = field(repr=False)
-    sender: str
-    api_base: str = "https://api.twilio.com"
-    status_callback_url: str | None = None
-
-    def __post_init__(self) -> None:
-        if not _leads_to_a_host(self.api_base):
-            raise ValueError(f"The API address {self.api_base!r} is none; a right one is https://api.twilio.com, with or without a port")
-
-
 class SmsChannel:
     """Sends SMS through `http`, which stays its owner's to close.
 
@@ -76,14 +46,11 @@ class SmsChannel:
 
     def __init__(self, account: TwilioAccount, http: httpx.AsyncClient, timeout_seconds: float = 20.0) -> None:
         self._account = account
-        self._http = http
-        self._timeout_seconds = timeout_seconds
-        self._basic_auth = base64.b64encode(f"{account.sid}:{account.token}".encode()).decode()  # as a proxy may repeat it in its answer
-        self._url = f"{account.api_base.rstrip('/')}/2010-04-01/Accounts/{quote(account.sid, safe='')}/Messages.json"
+        self._api = TwilioApi(account, http, timeout_seconds)
 
     def problem_with(self, address: str) -> str | None:
-        """Return what is wrong with a telephone number and what would be right (E.164); None if it is fine."""
-        return problem_with_phone(address)
+        """Return what is wrong with a telephone number and what would be right (E.164, of a country that may be reached)."""
+        return self._account.problem_with(address)
 
     async def send(self, message: Message) -> Receipt:
         """Make one attempt with the text, not the subject. The id in the receipt is Twilio's message sid.
@@ -95,73 +62,19 @@ class SmsChannel:
             return Receipt(Outcome.REFUSED, detail=detail_of(problem))
         text = gsm7_where_possible(message.text)
         body = fitting(text)
-        try:
-            async with asyncio.timeout(_WHOLE_ATTEMPT_TIMEOUTS * self._timeout_seconds):
-                response = await self._post(message, body)
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as fault:
-            return self._without_answer(fault)
-        return self._receipt(response, "" if body == text else "; the text was over 1,600 characters and was cut")
+        account = self._account
+        form = {"To": message.to, "MessagingServiceSid" if account.sender.startswith("MG") else "From": account.sender, "Body": body}
+        if callback := account.status_url(message.key):
+            form["StatusCallback"] = callback
+        note = "" if body == text else "; the text was over 1,600 characters and was cut"
+        return await self._api.create("Messages", message.key, form, note)
+
+    async def problem_now(self) -> str | None:
+        """Ask Twilio for the account, and send nothing. Return what hinders it now, in words; None where a text could be handed over."""
+        return await self._api.problem_now()
 
     async def aclose(self) -> None:
         """Do nothing: the HTTP client belongs to whoever passed it in."""
-
-    async def _post(self, message: Message, body: str) -> httpx.Response:
-        account = self._account
-        form = {"To": message.to, "MessagingServiceSid" if account.sender.startswith("MG") else "From": account.sender, "Body": body}
-        if account.status_callback_url:
-            form["StatusCallback"] = account.status_callback_url
-        return await self._http.post(
-            self._url,
-            data=form,
-            auth=httpx.BasicAuth(account.sid, account.token),
-            headers={"Accept": "application/json", "Idempotency-Key": key_token(message.key)},
-            timeout=self._timeout_seconds,
-            follow_redirects=False,  # a redirected POST would become a GET, or carry the text elsewhere
-        )
-
-    def _receipt(self, response: httpx.Response, shortened: str) -> Receipt:
-        answer = _json_object(response)
-        outcome = outcome_of_status(response.status_code)
-        if outcome is not Outcome.ACCEPTED:
-            return self._not_accepted(outcome, response, answer)
-        sid = answer.get("sid")
-        if not isinstance(sid, str) or not sid:
-            # A proxy or a login page answers 200 as well; only Twilio's own id proves that Twilio has it.
-            words = f"HTTP {response.status_code}, but no message sid in the answer, which may not be Twilio's: {response.text}"
-            return Receipt(Outcome.UNKNOWN, detail=self._detail(words))
-        if answer.get("status") in {"failed", "undelivered", "canceled"}:
-            return Receipt(Outcome.REFUSED, sid, self._detail(_error_words(response, answer)))
-        return Receipt(Outcome.ACCEPTED, sid, self._detail(f"HTTP {response.status_code}, {answer.get('status', 'taken')}{shortened}"))
-
-    def _not_accepted(self, outcome: Outcome, response: httpx.Response, answer: dict[str, Any]) -> Receipt:
-        words = _error_words(response, answer)
-        if response.status_code in _OPERATOR_STATUSES:
-            words = f"{words}; the operator must correct the account sid, the token or the API address"
-            outcome = Outcome.TRY_AGAIN
-        return Receipt(outcome, detail=self._detail(words))
-
-    def _without_answer(self, fault: Exception) -> Receipt:
-        reason = str(fault) or type(fault).__name__
-        if not isinstance(fault, _BEFORE_SENDING):
-            words = f"the request went out, but no answer came back: {reason}; it may have been sent"
-            return Receipt(Outcome.UNKNOWN, detail=self._detail(words))
-        if "CERTIFICATE_VERIFY_FAILED" in reason:
-            reason += "; the certificate of the API cannot be trusted, and the operator must correct it or the API address"
-        return Receipt(Outcome.TRY_AGAIN, detail=self._detail(f"nothing was sent: {reason}"))
-
-    def _detail(self, answer: str) -> str:
-        return detail_of(answer, (self._account.token, self._basic_auth))
-
-
-_BEFORE_SENDING = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
-    httpx.InvalidURL,
-)
 
 
 def segments(text: str) -> tuple[str, int]:
@@ -213,27 +126,3 @@ def _utf16_units(text: str) -> int:
 
 def _first_units(text: str, units: int) -> str:
     return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore")
-
-
-def _leads_to_a_host(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        return parts.scheme in {"http", "https"} and parts.port != 0 and bool(host) and (":" in host or bool(ascii_domain(host)))
-    except ValueError:
-        return False
-
-
-def _json_object(response: httpx.Response) -> dict[str, Any]:
-    try:
-        answer = response.json()
-    except ValueError:
-        return {}  # the caller then reports the text of the answer as it came
-    return answer if isinstance(answer, dict) else {}
-
-
-def _error_words(response: httpx.Response, answer: dict[str, Any]) -> str:
-    code = answer.get("code") or answer.get("error_code")
-    if code is None:
-        return f"HTTP {response.status_code}: {response.text}"
-    return f"HTTP {response.status_code}, Twilio error {code}: {answer.get('message') or answer.get('error_message')}"

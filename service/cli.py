@@ -12,6 +12,7 @@ from typing import Any
 
 from deadlines import FactFaults, PackError, assess, read_facts
 from deadlines.explaining import explained, rule_as_json
+from deadlines.ladder import CHANNELS
 from deadlines.rules import ALWAYS
 from service.clock import real_now
 from service.errors import BadInput, SpillclockError
@@ -89,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     check = command("check", _rules_check, "hold every pack to its schema and its cases; name each mistake with file, line and cure", rules)
     check.add_argument("pack", metavar="PACK", nargs="?", help="one pack (default: all)")
     explain = command("explain", _rules_explain, "what one rule says, when it applies, how we read it, whom it wakes", rules)
-    explain.add_argument("duty", metavar="DUTY")
+    explain.add_argument("duty", metavar="DUTY", help="a duty, or a pack for all of its rules")
     explain.add_argument("--json", action="store_true", help="everything about each version, as JSON")
     _rq_arguments(command("rq", _rq, "whether amounts reach a federal reportable quantity, with the arithmetic; a name alone is looked up"))
     user = commands.add_parser("user", help="staff accounts").add_subparsers(required=True, metavar="ACTION")
@@ -98,6 +99,15 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--role", required=True, metavar="ROLE", help="viewer, officer, manager or administrator")
     add.add_argument("--city", metavar="CITY", help="the one city this person works for (default: every city)")
     command("token", _later("user_token"), "print a new bearer token, and nothing else", user).add_argument("email", metavar="EMAIL")
+    _contact_commands(commands, command)
+    _calendar_commands(commands, command)
+    doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
+    doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
+    doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
+    return parser
+
+
+def _contact_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     contact = commands.add_parser("contact", help="who fills the roles of a city").add_subparsers(required=True, metavar="ACTION")
     command("list", _later("contact_list"), "every contact, one a line, with its number", contact)
     fill = command("add", _later("contact_add"), "have a person fill a role", contact)
@@ -105,10 +115,14 @@ def _parser() -> argparse.ArgumentParser:
         fill.add_argument(name, metavar=name.upper())
     fill.add_argument("--email", default="", metavar="EMAIL")
     fill.add_argument("--phone", default="", metavar="PHONE")
+    fill.add_argument("--voice", action="store_true", help="the telephone may be called, too")
+    fill.add_argument("--webhook", default="", metavar="URL", help="an https address that takes signed messages")
+    fill.add_argument(
+        "--apprise", default="", metavar="URL", help="a chat room or pager, as Apprise writes it: slack://TokenA/TokenB/TokenC"
+    )
+    fill.add_argument("--language", default="en", metavar="LANGUAGE", help="en or es (default: en)")
+    fill.add_argument("--quiet", default="", metavar="HOURS", help="local hours in which ordinary alerts wait: 22:00-06:00")
     command("remove", _later("contact_remove"), "take a contact out", contact).add_argument("number", metavar="NUMBER", type=int)
-    _calendar_commands(commands, command)
-    command("doctor", _later("doctor"), "check settings, database, sender, ladders that reach nobody, calendars that end")
-    return parser
 
 
 def _calendar_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -181,17 +195,24 @@ def _rules_check(given: argparse.Namespace) -> int:
         return _fail(FAILED, *map(str, mistakes))
     packs = [pack for pack in rulebook.packs.values() if given.pack in (None, pack.id)]
     rules = sum(len(pack.rules) for pack in packs)
-    print(f"{len(packs)} {'pack' if len(packs) == 1 else 'packs'}, {rules} rules, no mistake; every rule is reached by a case, and every change to one is noticed")
+    counted = f"{len(packs)} {'pack' if len(packs) == 1 else 'packs'}, {rules} rules"
+    print(f"{counted}, no mistake; every rule is reached by a case, and every change to one is noticed")
+    states = {pack.covers.word for pack in rulebook.packs.values() if pack.covers.by == "state"}
+    for pack in packs:
+        if pack.state is not None and pack.state not in states:
+            print(f"note: no pack for the state {pack.state}, so its duties are not shown over {pack.id}")
     print(f"version {rulebook.version}")
     return DONE
 
 
 def _rules_explain(given: argparse.Namespace) -> int:
     rulebook = open_rulebook(packs_folder())
+    whole = rulebook.packs.get(given.duty)
     try:
-        pack, versions = rulebook.rules(given.duty)
+        pack, versions = (whole, whole.rules) if whole else rulebook.rules(given.duty)
     except KeyError:
-        raise BadInput("no such duty", [f"DUTY: {given.duty!r} is not a duty; right would be: one of `spillclock rules list`"]) from None
+        right = "one of `spillclock rules list`, or a pack for all of its rules"
+        raise BadInput("no such duty", [f"DUTY: {given.duty!r} is not a duty; right would be: {right}"]) from None
     if given.json:
         print(json.dumps([rule_as_json(pack, rule, rulebook) for rule in versions], indent=1, ensure_ascii=False))
         return DONE

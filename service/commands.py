@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from notifiers import Outcome
 from service import access, office_days, parties, programs, rehearsal, replanning
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
@@ -102,7 +103,11 @@ def _user_token(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _doctor(_: argparse.Namespace) -> int:
+def _doctor(given: argparse.Namespace) -> int:
+    if given.send_test:
+        name, receipt = asyncio.run(programs.send_test(read_settings(), given.send_test, given.by))
+        _say(f"{name}: {receipt.outcome.value}; {receipt.detail}{f'; id {receipt.provider_id}' if receipt.provider_id else ''}")
+        return DONE if receipt.outcome is Outcome.ACCEPTED else FAILED
     findings = asyncio.run(programs.examine(read_settings()))
     for finding in findings:
         print(finding)
@@ -113,7 +118,8 @@ def _contact_list(_: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house, reading(house) as tx:
             for contact in await parties.contacts(tx):
-                _say(f"{contact.id}\t{contact.city}\t{contact.role}\t{contact.name}\t{contact.email or '-'}\t{contact.phone or '-'}")
+                reached = [contact.email or "-", contact.phone or "-", *parties.how_else(contact)]
+                _say("\t".join((str(contact.id), contact.city, contact.role, contact.name, *reached)))
 
     asyncio.run(work())
     return DONE
@@ -122,7 +128,11 @@ def _contact_list(_: argparse.Namespace) -> int:
 def _contact_add(given: argparse.Namespace) -> int:
     async def work() -> int | None:
         async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
-            return (await parties.add_contact(tx, given.city, given.role, given.name, given.email, given.phone)).id
+            added = await parties.add_contact(
+                tx, given.city, given.role, given.name, given.email, given.phone, voice=given.voice, webhook=given.webhook,
+                apprise=given.apprise, language=given.language, quiet=given.quiet,
+            )  # fmt: skip
+            return added.id
 
     _say(f"contact {asyncio.run(work())} added: {given.name} is {given.role.replace('_', ' ')} of {given.city}")
     return DONE

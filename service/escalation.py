@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, not_, or_, select
 from sqlmodel import col
 
 from deadlines import PlannedRung, Rung, due_rungs, next_rung, plan
 from service import outbox
+from service.city_texts import own_texts
+from service.codes import new_code
 from service.events import (
-    MessageGaveUp,
     ObligationAcknowledged,
     ObligationMet,
     ObligationMoved,
@@ -275,49 +276,101 @@ async def _people(tx: Transaction, spill: Spill, step: _Step) -> list[tuple[Pers
 
 
 async def _promise(
-    tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, people: list[tuple[Person, str]], *, changed: bool
+    tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, people: list[tuple[Person, str]], *, changed: bool, again: bool = False
 ) -> None:
+    """Promise a step to people; `again` where they were promised it before, by a channel that failed."""
     law = tx.house.rulebook.law_of(spill.city or "")
-    late_since = step.rungs[0].at if tx.now - step.rungs[0].at > PUNCTUAL and not step.at_once else None
+    late_since = step.rungs[0].at if tx.now - step.rungs[0].at > PUNCTUAL and not step.at_once and not again else None
     climb_id = f"{outbox.climbing(obligation)}{','.join(step.steps)}{':at once' if step.at_once else ''}"
     reason = f"{obligation.duty}, rung {step.name}"
     if late_since is not None:
         reason += f" (stands for {', '.join(step.steps)})"
-    words: dict[str, Words] = {}
+    recipient, own = law.recipients.get(obligation.clock["recipient"] or ""), await own_texts(tx, spill.city)
+    words: dict[tuple[str, str, str], Words] = {}
     for person, channel in people:
         link = respond_url(tx.house, spill) if person.role == "discharger" else staff_url(tx.house, spill)
-        if link not in words:
-            recipient = law.recipients.get(obligation.clock["recipient"] or "")
-            words[link] = alert(Alert(spill, obligation.clock, recipient, law.zone, tx.now, step.steps, late_since, changed, link))
+        code = await new_code(tx, channel, person.addresses[channel])
+        if (link, person.language, code) not in words:
+            words[link, person.language, code] = alert(Alert(
+                spill, obligation.clock, recipient, law.zone, tx.now, step.steps, late_since, changed, link, person.language, code, own,
+                law.city.title,
+            ))  # fmt: skip
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", climb_id)
-        await outbox.promise(tx, about, person, channel, words[link])
+        await outbox.promise(tx, about, person, channel, words[link, person.language, code], code)
+    if again:
+        return
     told = list(dict.fromkeys(f"{person.name} ({channel})" for person, channel in people))
     await tx.record(
         spill, RungReached(obligation=obligation.id or 0, duty=obligation.duty, steps=step.steps, told=told, at_once=step.at_once)
     )
 
 
-async def wake_somebody_else(tx: Transaction, recorded: Recorded) -> None:
-    """Reaction to a message given up: where it was the last hope of its rung, that is an alarm and the next rung is climbed at once."""
-    event = recorded.event
-    if not isinstance(event, MessageGaveUp) or event.obligation is None:
-        return
-    message = await tx.session.get_one(MessageRow, event.message)
-    alive = await tx.session.scalar(
-        select(func.count())
-        .select_from(MessageRow)
-        .where(col(MessageRow.climb) == message.climb, col(MessageRow.state).not_in(("refused", "gave_up")))
+async def tell_otherwise(
+    tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, person: Person, channel: str
+) -> None:
+    """Promise a person by another channel what a message to them said that did not get through."""
+    rungs = _rungs_of(obligation, message)
+    if rungs:
+        await _promise(tx, spill, obligation, _Step(rungs, message.climb.endswith(":at once")), [(person, channel)], changed=False, again=True)
+
+
+def _rungs_of(obligation: Obligation, message: MessageRow) -> list[PlannedRung]:
+    """The rungs that a message stands for, as they are planned now."""
+    steps = message.climb.split(":")[2].split(",")
+    return [rung for rung in planned(obligation) if rung.step in steps]
+
+
+def channels_for(obligation: Obligation, message: MessageRow) -> list[str]:
+    """The channels by which a message may be told: those of its rungs first, then those of the whole ladder."""
+    rungs = [*_rungs_of(obligation, message), *planned(obligation)]
+    return list(dict.fromkeys(channel for rung in rungs for channel in rung.by))
+
+
+async def has_seen(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow) -> bool:
+    """Whether the person whom a message tells has acknowledged since it was promised."""
+    names = (message.person.lower(), message.address.lower())
+    return any(
+        person.lower() in names and at >= message.promised_at for person, at in await _acknowledgements(tx, spill, obligation)
     )
-    obligation = await tx.session.get_one(Obligation, event.obligation)
+
+
+async def wake_somebody_else(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, reason: str) -> None:
+    """A message got nowhere: where it was the last hope of its rung, that is an alarm and the next rung is climbed at once."""
+    got_nowhere = or_(col(MessageRow.state).in_(("refused", "gave_up")), col(MessageRow.receipt).in_(("undelivered", "bounced")))
+    alive = await tx.session.scalar(
+        select(func.count()).select_from(MessageRow).where(col(MessageRow.climb) == message.climb, not_(got_nowhere))
+    )
     if alive or obligation.state not in OPEN_STATES:
         return
     steps = message.climb.split(":")[2].split(",")
-    await _alarm(tx, recorded.spill, obligation, steps, f"none of its messages could be handed over, the last: {event.reason}")
-    rungs = planned(obligation)
-    at = max((rung.at for rung in rungs if rung.step in steps), default=tx.now)
-    following = next_rung(rungs, at)
+    await _alarm(tx, spill, obligation, steps, f"none of its messages got through, the last: {reason}")
+    at = max((rung.at for rung in _rungs_of(obligation, message)), default=tx.now)
+    following = next_rung(planned(obligation), at)
     if following is not None:
-        await _tell(tx, recorded.spill, obligation, _Step([following], at_once=True), changed=False)
+        await _tell(tx, spill, obligation, _Step([following], at_once=True), changed=False)
+
+
+async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> list[str]:
+    """Climb the next rung at once because somebody asked for it: the first that tells a role not told yet, where there is one.
+
+    Its own moment stands. Returns the roles that are told; none where the ladder has nobody further up.
+    """
+    rungs = planned(obligation)
+    climbs = (
+        await tx.session.execute(select(col(MessageRow.climb)).where(col(MessageRow.obligation_id) == obligation.id).distinct())
+    ).scalars()
+    prefix = outbox.climbing(obligation)
+    brought_forward = {
+        step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in climb.split(":")[2].split(",")
+    }
+    reached = obligation.climbed_to or tx.now
+    told = {role for rung in rungs if rung.at <= reached or rung.step in brought_forward for role in rung.tell}
+    left = [rung for rung in rungs if rung.at > reached and rung.step not in brought_forward]
+    following = next((rung for rung in left if set(rung.tell) - told), left[0] if left else None)
+    if following is None:
+        return []
+    await _tell(tx, spill, obligation, _Step([following], at_once=True), changed=False)
+    return list(following.tell)
 
 
 async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
@@ -326,9 +379,11 @@ async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
         return
     spill, reason = recorded.spill, recorded.event.reason
     for person in await people_for_triage(tx, spill):
-        words = triage(spill, reason, staff_url(tx.house, spill))
         for channel in person.addresses:
-            await outbox.promise(tx, Promise(spill, None, "triage", f"triage: {reason}", f"triage:{spill.id}"), person, channel, words)
+            code = await new_code(tx, channel, person.addresses[channel])
+            words = triage(spill, reason, staff_url(tx.house, spill), person.language, code, await own_texts(tx, spill.city))
+            about = Promise(spill, None, "triage", f"triage: {reason}", f"triage:{spill.id}")
+            await outbox.promise(tx, about, person, channel, words, code)
 
 
 async def due_obligations(tx: Transaction) -> list[Obligation]:

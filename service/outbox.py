@@ -17,8 +17,12 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlmodel import col
 
 from notifiers import Channel, Message, Outcome, Receipt
+from notifiers.twilio import is_public_https
 from service.events import MessageAccepted, MessageGaveUp
+from service.links import bounce_address, letter_of, unsubscribe_url
 from service.parties import Person
+from service.sending_cap import hold_what_can_wait, note_tries
+from service.suppressions import why_not
 from service.tables import Attempt, MessageRow, Obligation, Spill
 from service.transaction import House, Transaction, transaction
 from service.wording import Words
@@ -32,6 +36,10 @@ PATIENCE = timedelta(hours=24)
 _JUST_DUE = timedelta(seconds=30)
 BATCH = 16
 _SEND_PART_OF_LEASE = 0.8
+# What tells whether it arrived, what ends the waiting for it, and how long it takes a provider to tell at the very least.
+_WITH_RECEIPTS = ("sms", "voice")
+_SETTLED = ("delivered", "read", "undelivered", "bounced")
+_SHORTEST_SILENCE = timedelta(seconds=30)
 _WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
 
 
@@ -57,8 +65,11 @@ def climbing(obligation: Obligation) -> str:
     return f"{obligation.id}:{obligation.plan_no}:"
 
 
-async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words) -> MessageRow:
-    """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing."""
+async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words, code: str = "") -> MessageRow:
+    """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing.
+
+    `code` is what a reply names it by, as the words say it.
+    """
     address = person.addresses[channel]
     once = f"{about.climb}|{channel}|{address}"
     promised = await _promised(tx, about.climb)
@@ -70,8 +81,9 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
         rank=0 if in_time else 1, sort_at=due_at if in_time and due_at else tx.now,
         id=uuid.uuid4().hex, once=once, spill_id=about.spill.id or 0, obligation_id=about.obligation.id if about.obligation else None,
         climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
-        text=words.sms if channel == "sms" else words.text, step=about.step, reason=about.reason, promised_at=tx.now, next_at=tx.now,
-        give_up_at=tx.now + PATIENCE,
+        text=words.body(channel), html=words.html if channel == "email" else "", language=person.language, step=about.step,
+        reason="; ".join(filter(None, (about.reason, words.note))), promised_at=tx.now, next_at=tx.now, give_up_at=tx.now + PATIENCE,
+        code=code,
     )  # fmt: skip
     tx.session.add(row)
     promised[once] = row
@@ -100,6 +112,9 @@ async def cancel(tx: Transaction, obligation: Obligation, person: str | None = N
     # Rows that this session holds are not looked through: none of them is read again, and a change of a calendar holds thousands.
     taken_back = update(MessageRow).where(*mine).values(state="cancelled", next_at=None)
     await tx.session.execute(taken_back, execution_options={"synchronize_session": False})
+    if person is not None:  # who has seen one message need not be found by another channel for those before
+        heard = update(MessageRow).where(about, *mine[2:], col(MessageRow.silent_until).is_not(None)).values(silent_until=None)
+        await tx.session.execute(heard, execution_options={"synchronize_session": False})
 
 
 async def next_message_at(tx: Transaction) -> datetime | None:
@@ -175,6 +190,7 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
     A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
     """
     async with transaction(house, worker) as tx:
+        await hold_what_can_wait(tx, channel)
         due = or_(
             and_(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now),
             and_(col(MessageRow.state) == "sending", col(MessageRow.lease_until) <= tx.now),
@@ -194,6 +210,7 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
                 row.tries += 1
                 tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
                 claimed.append(Claim(row, spill.reference, obligation.duty if obligation else None, row.tries))
+        note_tries(house, channel, len(claimed))
         return claimed
 
 
@@ -213,6 +230,13 @@ async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligati
     """Checked at the moment of sending: the duty is still open and due when it says, and there is still sense in trying."""
     if obligation is not None and (obligation.state not in OPEN_STATES or not row.climb.startswith(climbing(obligation))):
         row.state, row.next_at, row.lease_until = "cancelled", None, None
+        return False
+    if row.receipt in ("sent", "delivered", "read"):  # a try whose answer was lost went out all the same
+        row.state, row.next_at, row.lease_until = "accepted", None, None
+        return False
+    if reason := await why_not(tx, row.channel, row.address):
+        row.state, row.next_at, row.lease_until = "refused", None, None
+        await tx.record(spill, _given_up(row, reason))
         return False
     if tx.now >= row.give_up_at and row.tries:
         row.state, row.next_at, row.lease_until = "gave_up", None, None
@@ -234,9 +258,11 @@ async def send(house: House, channel: Channel, claimed: Claim, answers: Answers)
     if problem:
         receipt = Receipt(Outcome.REFUSED, None, problem)
     else:
+        text, html = letter_of(house, row)
         message = Message(
-            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=row.text, spill=claimed.reference,
-            duty=claimed.duty, step=row.step, at=house.now(),
+            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=text, spill=claimed.reference,
+            duty=claimed.duty, step=row.step, at=house.now(), language=row.language, html=html, unsubscribe=unsubscribe_url(house, row),
+            return_path=bounce_address(house, row.id) if row.channel == "email" else "",
         )  # fmt: skip
         try:
             # Within the lease: after it, another worker takes the message for orphaned and sends it too.
@@ -262,6 +288,7 @@ async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt
     match receipt.outcome:
         case Outcome.ACCEPTED:
             row.state = "accepted"
+            row.silent_until = await _silent_until(tx, row)
             accepted = MessageAccepted(
                 message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step,
                 may_be_double=attempt.may_be_double,
@@ -272,5 +299,25 @@ async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt
             await tx.record(spill, _given_up(row, receipt.detail))
         case _:
             row.state = "waiting"
-            row.next_at = tx.now + timedelta(seconds=_WAITS_SECONDS[min(claimed.number, len(_WAITS_SECONDS)) - 1])
+            row.next_at = tx.now + timedelta(seconds=_wait_seconds(claimed.number, receipt))
             tx.wakes_worker = True
+
+
+async def _silent_until(tx: Transaction, row: MessageRow) -> datetime | None:
+    """Until when a sign is awaited that a message of a duty arrived: the set time, or half of the time left. None where no sign can come."""
+    settings = tx.house.settings
+    hears = bool(settings.twilio_account_sid) and is_public_https(settings.public_url)
+    if row.obligation_id is None or row.channel not in _WITH_RECEIPTS or row.receipt in _SETTLED or not hears:
+        return None
+    due_at = (await tx.session.get_one(Obligation, row.obligation_id)).due_at
+    wait = timedelta(minutes=settings.silent_minutes)
+    if due_at is not None and due_at > tx.now:
+        wait = min(wait, max((due_at - tx.now) / 2, _SHORTEST_SILENCE))
+    tx.wakes_worker = True
+    return tx.now + wait
+
+
+def _wait_seconds(tries: int, receipt: Receipt) -> float:
+    """How long until the next try: longer with every one, and no less than the provider asked for, within reason."""
+    wait = _WAITS_SECONDS[min(tries, len(_WAITS_SECONDS)) - 1]
+    return max(wait, min(receipt.retry_after_seconds or 0, _WAITS_SECONDS[-1]))

@@ -5,35 +5,44 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import or_, select
 from sqlmodel import col
 
 from deadlines.ladder import ROLES
-from notifiers.addresses import e164, problem_with_email
+from notifiers.addresses import e164, problem_with_country, problem_with_email
+from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
+from notifiers.webhook import problem_with_webhook
 from service.errors import BadInput, NotKnown
+from service.settings import Settings
 from service.spills import clean
 from service.tables import Account, Contact, Spill
 from service.transaction import House, Transaction
 
 ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
 
+LANGUAGES = ("en", "es")
+_QUIET = re.compile(r"((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)")
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who can be told: name, role, and an address for each channel that reaches them."""
+    """Somebody who can be told: name, role, an address for each channel that reaches them, the language they read, their quiet hours."""
 
     name: str
     role: str
     addresses: dict[str, str]
+    language: str = "en"
+    quiet: tuple[str, str] | None = None
 
 
 async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
     """Who fills a role for this spill: the named discharger where there is one, else the city's contacts; empty where nobody does."""
     if role == "discharger" and spill.discharger.get("name"):
-        return [_person(spill.discharger["name"], role, spill.discharger)]
+        return [_person(spill.discharger["name"], role, spill.discharger, spill.language)]
     found: list[Person] | None = tx.memo.get(("people", spill.city, role))
     if found is None:
         query = select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
@@ -62,12 +71,16 @@ async def last_resort(tx: Transaction, spill: Spill) -> list[Person]:
 
 
 def _of_contact(contact: Contact) -> Person:
-    return _person(contact.name, contact.role, {"email": contact.email, "phone": contact.phone})
+    person = _person(contact.name, contact.role, {"email": contact.email, "phone": contact.phone}, contact.language)
+    # Of contacts alone: what a report says about its discharger must not choose which web addresses we call.
+    more = {"voice": contact.phone if contact.voice else "", "webhook": contact.webhook, "apprise": contact.apprise}
+    quiet = (contact.quiet_from, contact.quiet_to) if contact.quiet_from and contact.quiet_to else None
+    return replace(person, quiet=quiet, addresses=person.addresses | {channel: address for channel, address in more.items() if address})
 
 
-def _person(name: str, role: str, reach: dict[str, Any]) -> Person:
+def _person(name: str, role: str, reach: dict[str, Any], language: str = "en") -> Person:
     addresses = {"email": reach.get("email") or "", "sms": reach.get("phone") or ""}
-    return Person(name, role, {channel: address for channel, address in addresses.items() if address})
+    return Person(name, role, {channel: address for channel, address in addresses.items() if address}, language)
 
 
 async def contacts(tx: Transaction) -> list[Contact]:
@@ -76,8 +89,24 @@ async def contacts(tx: Transaction) -> list[Contact]:
     return list(found.scalars())
 
 
-async def add_contact(tx: Transaction, city: str, role: str, name: str, email: str, phone: str) -> Contact:
-    """Have a person fill a role of a city. Raises BadInput for an unknown city or role, or an address nothing can be sent to."""
+async def add_contact(
+    tx: Transaction,
+    city: str,
+    role: str,
+    name: str,
+    email: str,
+    phone: str,
+    *,
+    voice: bool = False,
+    webhook: str = "",
+    apprise: str = "",
+    language: str = "en",
+    quiet: str = "",
+) -> Contact:
+    """Have a person fill a role of a city; `voice`: the phone may be called too; `quiet`: 22:00-06:00, in local time, or nothing.
+
+    Raises BadInput for an unknown city or role, or an address nothing can be sent to, naming every fault.
+    """
     number = e164(phone) or ""
     faults = []
     if city not in tx.house.cities:
@@ -86,18 +115,58 @@ async def add_contact(tx: Transaction, city: str, role: str, name: str, email: s
         faults.append(f"ROLE: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
     if not name.strip():
         faults.append("NAME: missing; right would be: a person or a desk")
+    faults += _faults_of_phone(tx.house.settings, phone, number, voice=voice)
     if email and (problem := problem_with_email(email)):
         faults.append(f"--email: {problem}")
-    if phone and not number:
-        faults.append(f"--phone: {phone!r} is not a telephone number; right would be: (909) 555-0100 or +19095550100")
-    if not email and not phone:
-        faults.append("--email, --phone: both missing; right would be: at least one of them")
+    faults += _faults_of_addresses(tx.house.settings, webhook, apprise)
+    if not (email or phone or webhook or apprise):
+        faults.append("--email, --phone: both missing, and no --webhook or --apprise; right would be: at least one of them")
+    if language not in LANGUAGES:
+        faults.append(f"--language: {language!r} is not a language here; right would be: one of {', '.join(LANGUAGES)}")
+    hours = _QUIET.fullmatch(quiet)
+    if quiet and (not hours or hours[1] == hours[2]):
+        faults.append(f"--quiet: {quiet!r} is no span of a day; right would be: 22:00-06:00")
     if faults:
         raise BadInput("the contact cannot be added", faults)
-    contact = Contact(city=city, role=role, name=name.strip()[:200], email=email, phone=number)
+    contact = Contact(
+        city=city, role=role, name=name.strip()[:200], email=email, phone=number, voice=voice, webhook=webhook, apprise=apprise,
+        language=language, quiet_from=hours[1] if hours else "", quiet_to=hours[2] if hours else "",
+    )  # fmt: skip
     tx.session.add(contact)
     await tx.session.flush()
     return contact
+
+
+def _faults_of_phone(settings: Settings, phone: str, number: str, *, voice: bool) -> list[str]:
+    faults = []
+    if phone and not number:
+        faults.append(f"--phone: {phone!r} is not a telephone number; right would be: (909) 555-0100 or +19095550100")
+    if number and (problem := problem_with_country(number, settings.countries)):
+        faults.append(f"--phone: {problem} What is allowed looks like +19095550100.")
+    if voice and not phone:
+        faults.append("--voice: there is no telephone number to call; right would be: --phone with one, too")
+    return faults
+
+
+def _faults_of_addresses(settings: Settings, webhook: str, apprise: str) -> list[str]:
+    faults = []
+    if webhook and (problem := problem_with_webhook(webhook, allow_private=settings.webhook_private)):
+        faults.append(f"--webhook: {problem}")
+    if apprise and (problem := problem_with_apprise(apprise, allow_private=settings.webhook_private) or problem_with_parts(apprise)):
+        faults.append(f"--apprise: {problem}")
+    return faults
+
+
+def how_else(contact: Contact) -> list[str]:
+    """How a contact is reached beside e-mail and SMS, for a list. An Apprise address holds a login, and is named by its service alone."""
+    words = [
+        "calls" if contact.voice else "",
+        contact.webhook,
+        f"{contact.apprise.partition('://')[0]}://..." if contact.apprise else "",
+        contact.language if contact.language != "en" else "",
+        f"quiet {contact.quiet_from}-{contact.quiet_to}" if contact.quiet_from else "",
+    ]
+    return [word for word in words if word]
 
 
 async def remove_contact(tx: Transaction, number: int) -> None:
@@ -138,6 +207,11 @@ def status_url(house: House, spill: Spill) -> str:
 def respond_url(house: House, spill: Spill) -> str:
     """The discharger's private page."""
     return f"{house.settings.public_url}/respond/{link_token(house, 'respond', spill)}"
+
+
+def link_for(house: House, spill: Spill, role: str) -> str:
+    """The page that a message to somebody in this role leads to."""
+    return respond_url(house, spill) if role == "discharger" else staff_url(house, spill)
 
 
 def staff_url(house: House, spill: Spill) -> str:

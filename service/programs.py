@@ -8,6 +8,7 @@ import fcntl
 import logging
 import signal
 import socket
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -15,13 +16,16 @@ import uvicorn
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from notifiers import Channel, EmailChannel
+from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
+from notifiers.apprise_channel import SCHEMES, problem_with_apprise
+from notifiers.twilio import is_public_https
 from service import intake, outbox, wiring
 from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
 from service.office_days import count_gaps_anew, left_of, served_cities
+from service.sending_cap import tries_today
 from service.settings import Settings
 from service.tables import Account, Contact, Credential, Spill
 from service.transaction import House, reading, transaction
@@ -29,6 +33,7 @@ from service.worker import Worker, working
 
 log = logging.getLogger(__name__)
 
+_EXTRA = "install the extra spillclock[apprise] to reach chat rooms and pagers"
 FIRST_ADMINISTRATOR = "administrator@spillclock.example"
 _STOP_SECONDS = 2  # for requests under way; the worker's last sends get three more, and whoever stops us may wait no longer than ten
 
@@ -169,6 +174,8 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         findings.append(f"ok     {len(house.rulebook.packs)} rule packs, version {house.rulebook.version}")
         async with wiring.open_channels(settings) as channels:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
+        findings += _callbacks(settings)
+        findings.append(await _sent_today(house))
         findings += await _unfilled_roles(house)
         findings += await _calendars(house)
     return findings
@@ -194,18 +201,68 @@ async def _calendars(house: House) -> list[str]:
 
 
 async def _try_channel(settings: Settings, channel: Channel) -> str:
-    if channel.name in wiring.stands_in(settings):
-        return f"note   {channel.name} has no provider; its messages go to {settings.outbox_path}"
-    if isinstance(channel, EmailChannel):
-        problem = await channel.problem_now()
-        return f"WRONG  email: {problem}" if problem else "ok     email: the mail server takes our connection"
-    return f"note   {channel.name} has a provider, which is not tried here: its first message shows whether it takes them"
+    name = channel.name
+    match channel:
+        case EmailChannel():
+            problem = await channel.problem_now()
+            return f"WRONG  email: {problem}" if problem else "ok     email: the mail server takes our connection"
+        case SmsChannel() | VoiceChannel():
+            problem = await channel.problem_now()
+            return f"WRONG  {name}: {problem}" if problem else f"ok     {name}: Twilio knows the account and its token, and it is active"
+        case WebhookChannel():
+            reach = "http and private addresses are allowed, too" if settings.webhook_private else "https and public addresses only"
+            return f"ok     webhook: needs no provider; {reach}"
+        case AppriseChannel():
+            installed = problem_with_apprise("slack://A/B/C") is None
+            return f"ok     apprise: installed, for {', '.join(SCHEMES)}" if installed else f"note   apprise: not installed; {_EXTRA}"
+    if name == "voice" and settings.twilio_account_sid:
+        cure = "set SPILLCLOCK_TWILIO_VOICE_FROM to a number of the account"
+        return f"note   voice: the sender of SMS is no number that can call; {cure}; until then calls go to {settings.outbox_path}"
+    return f"note   {name} has no provider; its messages go to {settings.outbox_path}"
+
+
+def _callbacks(settings: Settings) -> list[str]:
+    if not settings.twilio_account_sid or is_public_https(settings.public_url):
+        return []
+    cure = "right would be: SPILLCLOCK_BASE_URL=https://spills.example.gov"
+    return [f"WARN   Twilio cannot reach {settings.public_url}: no delivery receipts, replies or keys pressed in a call come back; {cure}"]
+
+
+async def _sent_today(house: House) -> str:
+    """How much of the day's cap is used, and whose numbers may be reached."""
+    async with reading(house) as tx:
+        tries = await tries_today(tx)
+    cap, countries = house.settings.daily_cap, house.settings.countries
+    allowed = f"numbers of {'any country' if countries is None else ', '.join(sorted(countries))}"
+    if cap and tries >= cap:
+        return f"WARN   the cap of {cap} texts and calls a day is reached ({tries} since midnight UTC): only messages about a duty go out"
+    return f"ok     {tries} texts and calls tried since midnight UTC, of {cap or 'any number'} a day; {allowed}"
+
+
+def channel_for(address: str) -> str:
+    """The channel that an address is of by its form."""
+    if "://" in address:
+        return "webhook" if address.lower().startswith(("https://", "http://")) else "apprise"
+    return "email" if "@" in address else "sms"
+
+
+async def send_test(settings: Settings, address: str, by: str | None, now: Now = real_now) -> tuple[str, Receipt]:
+    """Send one test message through the real channel, once. Returns the channel and what came of it. Raises BadInput for a bad address."""
+    name = by or channel_for(address)
+    async with wiring.open_channels(settings) as channels:
+        channel = channels[name]
+        to = e164(address) or address if name in ("sms", "voice") else address
+        if problem := channel.problem_with(to):
+            raise BadInput("no test message can be sent", [f"ADDRESS: {problem}"])
+        text = f"This is a test message of Spillclock at {settings.public_url}. Nothing was spilled, and nothing is to be done."
+        message = Message(uuid.uuid4().hex, name, to, "Test message of Spillclock", text, None, None, "test", now())
+        return name, await channel.send(message)
 
 
 async def _unfilled_roles(house: House) -> list[str]:
     async with reading(house) as tx:
         rows = (await tx.session.execute(select(Contact))).scalars().all()
-        filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone}
+        filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone or contact.webhook or contact.apprise}
         cities = {city for city, _ in filled} | {
             city for city in (await tx.session.execute(select(col(Spill.city)).distinct())).scalars() if city
         }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, obligations, spills
+from service import escalation, fallback, obligations, spills
 from service.events import (
     ActRecorded,
     DischargerNamed,
     FactsRecorded,
+    MessageFailed,
     MessageGaveUp,
     ObligationAcknowledged,
     ObligationMet,
@@ -34,5 +35,6 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     ObligationWithdrawn: [escalation.stop],
     ObligationWaived: [escalation.stop],
     ObligationAcknowledged: [escalation.rest],
-    MessageGaveUp: [escalation.wake_somebody_else],
+    MessageGaveUp: [fallback.suppress_refused, fallback.go_on],
+    MessageFailed: [fallback.go_on],
 }

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from deadlines import as_z, read_facts, read_moment
+from deadlines.ladder import CHANNELS
 from notifiers import Channel, FileChannel, Message, Receipt
 from service.events import FactsRecorded, ReportReceived
 from service.parties import example_contacts
@@ -101,7 +102,7 @@ async def rehearse(facts: Mapping[str, Any], until: datetime | None = None) -> l
 
 
 async def _play(house: House, stage: _Stage, facts: Mapping[str, Any], until: datetime, folder: Path) -> list[Rehearsed]:
-    channels: dict[str, Channel] = {name: _Noting(FileChannel(folder / "outbox.jsonl", name), stage) for name in ("email", "sms")}
+    channels: dict[str, Channel] = {name: _Noting(FileChannel(folder / "outbox.jsonl", name), stage) for name in CHANNELS}
     worker = Worker(house, channels, "rehearsal")
     acts = sorted(facts.get("events") or [], key=lambda act: _moment(house, facts, act["at"]))
     reference = await _open(house, {key: value for key, value in facts.items() if key != "events" and value is not None})

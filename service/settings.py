@@ -11,11 +11,14 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from notifiers.addresses import is_country, problem_with_email
 from service.errors import BadInput
 
 # The city of a first look, where no setting says otherwise.
 EXAMPLE_CITY = "chino"
 _SHORTEST_SECRET = 20
+# What stands before the @ has 64 characters at most, and the message's name takes 50 of them.
+_LONGEST_BOUNCE_NAME = 14
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
@@ -37,7 +40,7 @@ class PackSettings(BaseSettings):
 
 
 class Settings(PackSettings):
-    """Everything an operator can set. With no mail or SMS provider, messages go to outbox.jsonl in the data folder."""
+    """Everything an operator can set. With no mail or SMS provider, every message goes to outbox.jsonl in the data folder."""
 
     home_dir: Path = Path("var")
     database_url: str = ""
@@ -48,11 +51,20 @@ class Settings(PackSettings):
     twilio_account_sid: str = ""
     twilio_auth_token: SecretStr = SecretStr("")
     twilio_from: str = ""
+    twilio_voice_from: str = ""
     twilio_api_base: str = "https://api.twilio.com"
     log_format: Literal["text", "json"] = "text"
     bind: str = "127.0.0.1:8000"
     cities: str = ""
+    sms_countries: str = "US"
+    daily_cap: int = Field(default=5000, ge=0)
+    webhook_private: bool = False
     lease_seconds: int = Field(default=120, ge=5, le=3600)
+    # After how long without a sign that a text or a call arrived the next channel is used.
+    silent_minutes: float = Field(default=5, gt=0, le=1440)
+    # Where mail bounces to, and the secret by which inbound mail is taken; without the secret there is no way for it to us.
+    bounce_address: str = ""
+    mail_hook_secret: SecretStr = SecretStr("")
 
     @field_validator("bind")
     @classmethod
@@ -71,6 +83,22 @@ class Settings(PackSettings):
             )
         return value
 
+    @field_validator("mail_hook_secret")
+    @classmethod
+    def _hook_secret_is_long(cls, value: SecretStr) -> SecretStr:
+        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
+            raise ValueError(f"it is too short to keep forged mail out; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
+        return value
+
+    @field_validator("bounce_address")
+    @classmethod
+    def _bounces_have_room(cls, value: str) -> str:
+        local, at, _ = value.rpartition("@")
+        if value and (not at or len(local) > _LONGEST_BOUNCE_NAME or "+" in local or problem_with_email(value)):
+            right = f"bounce@example.gov, with at most {_LONGEST_BOUNCE_NAME} characters before the @ and no + among them"
+            raise ValueError(f"{value!r} is no address that bounces can go to; right would be: {right}")
+        return value
+
     @field_validator("base_url")
     @classmethod
     def _base_url_is_http(cls, value: str) -> str:
@@ -86,6 +114,22 @@ class Settings(PackSettings):
         if value and value.partition("://")[0] not in _DRIVERS:
             raise ValueError("it names no database used here; right would be: postgresql://user:password@host/name, or nothing for SQLite")
         return value
+
+    @field_validator("sms_countries")
+    @classmethod
+    def _countries_are_known(cls, value: str) -> str:
+        codes = _codes(value)
+        wrong = [code for code in codes if code != "ANY" and not is_country(code)]
+        if wrong or not codes or ("ANY" in codes and len(codes) > 1):
+            what = f"{wrong[0]!r} is no country" if wrong else f"{value!r} is no list of countries"
+            raise ValueError(f"{what}; right would be: ISO codes separated by commas, as in US,MX, or any")
+        return value
+
+    @property
+    def countries(self) -> frozenset[str] | None:
+        """The countries whose numbers may be called and texted (ISO codes); None where all may."""
+        codes = _codes(self.sms_countries)
+        return None if codes == ["ANY"] else frozenset(codes)
 
     @property
     def served(self) -> tuple[str, ...]:
@@ -138,6 +182,10 @@ class Settings(PackSettings):
         finally:
             draft.unlink()
         return made
+
+
+def _codes(value: str) -> list[str]:
+    return [code for part in value.split(",") if (code := part.strip().upper())]
 
 
 def read_settings(**overrides: object) -> Settings:

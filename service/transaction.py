@@ -43,6 +43,18 @@ class Bell:
             ear.set()
 
 
+@dataclass
+class SentToday:
+    """How many texts and calls were tried since `day` (midnight UTC), as service/sending_cap.py counts them for this process."""
+
+    day: datetime | None = None
+    tries: int = 0  # those counted, and those claimed since
+    counted: int = 0
+    last_id: int = 0  # of the attempts, up to which was counted
+    counted_at: datetime | None = None
+    told: bool = False
+
+
 @dataclass(frozen=True)
 class House:
     """Everything a part of the service needs and is handed: the law, the places, the database, the clock, what follows an event."""
@@ -55,6 +67,7 @@ class House:
     signing_key: bytes
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
     bell: Bell = field(default_factory=Bell)
+    sent_today: SentToday = field(default_factory=SentToday)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -13,7 +13,18 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
 from deadlines import Rulebook
-from notifiers import Channel, EmailChannel, FileChannel, SmsChannel, TwilioAccount, parse_smtp_url
+from notifiers import (
+    AppriseChannel,
+    Channel,
+    EmailChannel,
+    FileChannel,
+    SmsChannel,
+    TwilioAccount,
+    VoiceChannel,
+    WebhookChannel,
+    parse_smtp_url,
+)
+from notifiers.addresses import problem_with_phone
 from service.clock import Now, real_now
 from service.errors import BadInput
 from service.library import open_places, open_rulebook
@@ -95,7 +106,8 @@ async def open_channels(settings: Settings) -> AsyncIterator[Mapping[str, Channe
     channels: dict[str, Channel] = {}
     async with httpx.AsyncClient(timeout=_TWILIO_TIMEOUT_SECONDS) as http:
         channels["email"] = _email(settings)
-        channels["sms"] = _sms(settings, http)
+        channels["sms"], channels["voice"] = _sms_and_voice(settings, http)
+        channels["webhook"], channels["apprise"] = _webhook_and_apprise(settings)
         try:
             yield channels
         finally:
@@ -119,24 +131,50 @@ def _email(settings: Settings) -> Channel:
         raise BadInput("the sender of mail cannot be used", [f"SPILLCLOCK_MAIL_FROM: {error}"]) from None
 
 
-def _sms(settings: Settings, http: httpx.AsyncClient) -> Channel:
+def _sms_and_voice(settings: Settings, http: httpx.AsyncClient) -> tuple[Channel, Channel]:
     token = settings.twilio_auth_token.get_secret_value()
     given = {
         "SPILLCLOCK_TWILIO_ACCOUNT_SID": settings.twilio_account_sid, "SPILLCLOCK_TWILIO_AUTH_TOKEN": token,
         "SPILLCLOCK_TWILIO_FROM": settings.twilio_from,
     }  # fmt: skip
     if not any(given.values()):
-        return FileChannel(settings.outbox_path, "sms")
+        return FileChannel(settings.outbox_path, "sms"), FileChannel(settings.outbox_path, "voice")
     missing = [name for name, value in given.items() if not value]
     if missing:
         raise BadInput(
             "SMS is set only in part", [f"{name}: missing; right would be: all three Twilio settings, or none" for name in missing]
         )
     try:
-        account = TwilioAccount(settings.twilio_account_sid, token, settings.twilio_from, settings.twilio_api_base)
+        account = TwilioAccount(
+            settings.twilio_account_sid, token, settings.twilio_from, settings.twilio_api_base, settings.public_url, settings.countries,
+        )  # fmt: skip
     except ValueError as error:
         raise BadInput("Twilio cannot be used", [f"SPILLCLOCK_TWILIO_API_BASE: {error}"]) from None
-    return SmsChannel(account, http)
+    sms = SmsChannel(account, http)
+    if not can_call(settings):
+        return sms, FileChannel(settings.outbox_path, "voice")
+    try:
+        return sms, VoiceChannel(replace(account, sender=settings.twilio_voice_from or settings.twilio_from), http)
+    except ValueError as error:
+        raise BadInput("calls cannot be made", [f"SPILLCLOCK_TWILIO_VOICE_FROM: {error}"]) from None
+
+
+def can_call(settings: Settings) -> bool:
+    """Whether calls have a number to come from: their own setting, or the sender of SMS where that is a number and no service or name."""
+    return bool(settings.twilio_account_sid) and bool(settings.twilio_voice_from or problem_with_phone(settings.twilio_from) is None)
+
+
+def _webhook_and_apprise(settings: Settings) -> tuple[Channel, Channel]:
+    """Neither needs a provider. Where nothing else has one, both go to the file: a first look sends nothing to anybody."""
+    if not has_provider(settings):
+        return FileChannel(settings.outbox_path, "webhook"), FileChannel(settings.outbox_path, "apprise")
+    private = settings.webhook_private
+    return WebhookChannel(settings.signing_key(), allow_private=private), AppriseChannel(allow_private=private)
+
+
+def has_provider(settings: Settings) -> bool:
+    """Whether mail or SMS has a provider, so that messages leave this machine."""
+    return bool(settings.smtp_url.get_secret_value() or settings.twilio_account_sid)
 
 
 def stands_in(settings: Settings) -> list[str]:

@@ -17,7 +17,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel
-from service import escalation, intake, obligations, outbox
+from service import escalation, intake, obligations, outbox, receipts
 from service.events import AssessmentFailed
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
@@ -49,13 +49,18 @@ class Worker:
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
-        while await self._assess() or await self._climb() or await outbox.deliver(self.house, self.channels, self.name):
+        while await self._prepare() or await outbox.deliver(self.house, self.channels, self.name):
             pass
         return await self._note_round()
+
+    async def _prepare(self) -> bool:
+        """Do what is due and is not sending. Returns whether there may be more of it."""
+        return bool(await self._assess() or await self._climb() or await self._miss())
 
     async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
             moments = [await outbox.next_message_at(tx), await escalation.next_climb_at(tx), await obligations.next_assessment_at(tx)]
+            moments.append(await receipts.next_silence_at(tx))
             following = min((moment for moment in moments if moment), default=None)
             await tx.session.merge(Heartbeat(worker=self.name, at=tx.now, next_wake_at=following))
         return following
@@ -72,6 +77,20 @@ class Worker:
                 async with transaction(self.house, "spillclock") as tx:
                     await intake.note_failure(tx, await tx.spill(reference), error)
         return len(references)
+
+    async def _miss(self) -> int:
+        """Use the next channel for messages of which no sign came."""
+        async with reading(self.house) as tx:
+            keys = await receipts.silent_messages(tx)
+        for key in keys:
+            try:
+                async with transaction(self.house, "spillclock") as tx:
+                    await receipts.give_up_waiting(tx, key)
+            except Exception:  # one that cannot be followed up must not hold up the others
+                log.exception("nothing was heard of message %s, and what should follow could not be done", key)
+                async with transaction(self.house, "spillclock") as tx:
+                    await receipts.stop_waiting(tx, key)
+        return len(keys)
 
     async def _climb(self) -> int:
         try:
@@ -127,7 +146,7 @@ class Worker:
             await ear.wait()
             ear.clear()  # before the work: a ring during it is kept
             try:
-                while await self._assess() or await self._climb():
+                while await self._prepare():
                     pass
                 following = await self._note_round()
             except Exception:  # a blip of the database ends nothing

@@ -1,17 +1,18 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
-the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`).
+the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`) and its texts
+of messages (`city_texts`).
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
 
-from service.pages import board, calendars, discharger, law, place, public, quantities, sign_in, spill, status, what_if
+from service.pages import board, calendars, city_texts, discharger, law, place, public, quantities, sign_in, spill, status, what_if
 from service.pages.problems import error_page
 
 router = APIRouter()
-for part in (public, what_if, law, status, discharger, sign_in, board, spill, place, quantities, calendars):
+for part in (public, what_if, law, status, discharger, sign_in, board, spill, place, quantities, calendars, city_texts):
     router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

@@ -16,7 +16,9 @@ from service.pages.rendering import house_of, is_secure
 from service.transaction import reading
 
 SESSION_COOKIE = "spillclock_session"
-_OWN_PAGE = re.compile(r"/staff(/spills/[A-Za-z0-9-]{1,24}|/quantities|/calendars(/[a-z0-9-]{1,60})?)?")
+_OWN_PAGE = re.compile(
+    r"/staff(/spills/[A-Za-z0-9-]{1,24}|/quantities|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+)
 
 
 class StaffRoute(APIRoute):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Any
 
@@ -188,12 +188,13 @@ def test_a_clock_may_be_owed_upon_an_event_and_count_from_the_discharge() -> Non
     assert (presumed.applies, presumed.unsettled) == ("presumed", ("discharged_at",))
 
 
-def test_a_clock_owed_upon_an_event_is_not_met_by_what_came_before_it() -> None:
+@pytest.mark.parametrize(("told_at", "met"), [("2027-01-01T09:00:00-08:00", True), ("2026-12-30T09:00:00-08:00", False)])
+def test_a_clock_that_counts_from_the_discharge_is_met_by_what_came_after_the_discharge(told_at: str, met: bool) -> None:
     book = law("letter; on: abatement_notified; starts: discharged_at; limit: 5 calendar days; to: works")
-    told_first = {"type": "notice_given", "recipient": "works", "method": "mail", "at": "2027-01-01T09:00:00-08:00"}
+    told_first = {"type": "notice_given", "recipient": "works", "method": "mail", "at": told_at}
     ordered = {"type": "abatement_notified", "at": "2027-01-02T09:00:00-08:00"}
     (letter,) = clocks(book, known_at=LAST_MINUTE, discharged_at=LAST_MINUTE, events=[told_first, ordered])
-    assert letter.met_at is None
+    assert (letter.met_at is not None) is met
 
 
 @pytest.mark.parametrize(("recipient", "met"), [("board", True), ("works", True), ("discharger", False)])
@@ -202,3 +203,11 @@ def test_notice_to_another_office_counts_where_the_text_is_content_with_it(recip
     call = {"type": "notice_given", "recipient": recipient, "method": "telephone", "at": FIRST_MINUTE}
     (clock,) = clocks(book, known_at=LAST_MINUTE, events=[call])
     assert (clock.state == "met") is met
+
+
+def test_offices_may_be_closed_on_another_weekend_than_the_calendar_they_extend() -> None:
+    texts = dict(shipped_shelf().calendars)
+    made = read_calendars({**texts, "mudville.yaml": "calendar: mudville\nextends: core\nweekend: [friday, saturday, sunday]\n"})
+    assert made["mudville"].why_closed(date(2026, 12, 4)) == "Friday"
+    assert made["core"].why_closed(date(2026, 12, 4)) is None
+    assert made["mudville"].closes_at == made["core"].closes_at

@@ -10,6 +10,7 @@ import trustme
 from notifiers import TwilioAccount
 from tests.notifiers.fake_twilio import ACCOUNT_SID, TOKEN, FakeTwilio
 from tests.notifiers.fault_proxy import FaultProxy
+from tests.notifiers.local_server import LocalServer
 from tests.notifiers.post_office import PostOffice
 
 
@@ -68,6 +69,20 @@ async def twilio_wire(twilio: FakeTwilio) -> AsyncIterator[FaultProxy]:
 def twilio_account(twilio_wire: FaultProxy) -> TwilioAccount:
     """The account that the fake knows, reached over the wire."""
     return TwilioAccount(ACCOUNT_SID, TOKEN, "+19095550123", f"http://127.0.0.1:{twilio_wire.port}")
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[LocalServer]:
+    """A web server that receives webhooks, or plays an ntfy."""
+    async with LocalServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def receiver_wire(receiver: LocalServer) -> AsyncIterator[FaultProxy]:
+    """A wire to that server that can be cut."""
+    async with FaultProxy(("127.0.0.1", receiver.port)) as wire:
+        yield wire
 
 
 @pytest.fixture

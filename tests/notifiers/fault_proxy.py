@@ -10,11 +10,15 @@ from typing import Self
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # linger for 0 seconds: close with RST
 
 
+SLOW_BYTES = 64
+
+
 class Fault(Enum):
     """What happens to a connection."""
 
     NONE = "bytes pass"
     RESET = "new connections are reset at once"
+    SLOW = "bytes pass, a few at a time with a pause before each"
     SILENCE = "new connections are accepted, and nothing passes on any, new or old"
 
 
@@ -26,6 +30,7 @@ class FaultProxy:
         self.cut_before_server: bytes | None = None
         self.cut_before_client: bytes | None = None
         self.connections = 0  # how many were accepted so far
+        self.slow_seconds = 0.01  # the pause of a slow wire
         self.cuts = 0  # how often the wire was cut on such bytes
         self._upstream = upstream
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,11 +110,20 @@ class FaultProxy:
                     self.cuts += 1
                     return True
                 seen = (seen + chunk)[-200:]
+                if self.fault is Fault.SLOW:
+                    await self._trickle(writer, chunk)
+                    continue
                 writer.write(chunk)
                 await writer.drain()
         except ConnectionError:
             return True
         return False
+
+    async def _trickle(self, writer: asyncio.StreamWriter, chunk: bytes) -> None:
+        for start in range(0, len(chunk), SLOW_BYTES):
+            await asyncio.sleep(self.slow_seconds)
+            writer.write(chunk[start : start + SLOW_BYTES])
+            await writer.drain()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

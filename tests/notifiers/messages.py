@@ -25,6 +25,7 @@ def a_message(
     duty: str | None = "chino/rwqcb-2-hours",
     step: str | None = "start+15m",
     at: datetime = PROMISED_AT,
+    html: str = "",
 ) -> Message:
     """A message to one address; everything else may be left as it is."""
-    return Message(key, channel, to, subject, text, spill, duty, step, at)
+    return Message(key, channel, to, subject, text, spill, duty, step, at, html=html)

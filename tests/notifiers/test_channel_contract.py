@@ -1,4 +1,4 @@
-"""What every channel promises, held against each of them: e-mail, SMS, and the file that stands in for either."""
+"""What every channel promises, held against each of them: e-mail, SMS, voice, webhook, Apprise, and the file that stands in for each."""
 
 import asyncio
 import json
@@ -10,12 +10,27 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import Response
 
-from notifiers import Channel, EmailChannel, FileChannel, Message, Outcome, SmsChannel, SmtpServer, TwilioAccount
+from notifiers import (
+    AppriseChannel,
+    Channel,
+    EmailChannel,
+    FileChannel,
+    Message,
+    Outcome,
+    SmsChannel,
+    SmtpServer,
+    TwilioAccount,
+    VoiceChannel,
+    WebhookChannel,
+)
 from notifiers.smtp import Encryption
+from notifiers.spoken import spoken
 from tests.notifiers import fake_twilio
 from tests.notifiers.fake_twilio import TOKEN, FakeTwilio
 from tests.notifiers.fault_proxy import FaultProxy
+from tests.notifiers.local_server import LocalServer
 from tests.notifiers.messages import a_message
 from tests.notifiers.post_office import KEPT, PostOffice
 
@@ -45,6 +60,10 @@ class Desk(ABC):
 
     def message(self, to: str | None = None, key: str = "delivery-17") -> Message:
         return a_message(to or self.good_address, key=key, channel=self.channel.name)
+
+    def text_of(self, message: Message) -> str:
+        """The text of a message as it arrives."""
+        return message.text
 
 
 BAD_EMAILS = (
@@ -118,9 +137,105 @@ class SmsDesk(Desk):
                 self.wire.cut_before_client = b"HTTP/1.1 201"
 
 
+class VoiceDesk(Desk):
+    good_address = "+19095550100"
+    bad_addresses = BAD_NUMBERS
+
+    def __init__(self, twilio: FakeTwilio, wire: FaultProxy, account: TwilioAccount, http: httpx.AsyncClient) -> None:
+        self.twilio, self.wire = twilio, wire
+        self.channel = VoiceChannel(account, http, timeout_seconds=5)
+
+    def arrivals(self) -> list[Arrival]:
+        return [Arrival(call.form["To"], call.headers["idempotency-key"], call.said[0]) for call in self.twilio.calls]
+
+    def text_of(self, message: Message) -> str:
+        return spoken(message.text, "en")
+
+    bring_about = SmsDesk.bring_about  # type: ignore[assignment] # the same Twilio on the same wire
+
+
+BAD_WEB_ADDRESSES = (
+    "",
+    "hooks.example.gov",
+    "ftp://hooks.example.gov/",
+    "https://",
+    "https://user:password@hooks.example.gov/",
+    "https://hooks.example.gov/a b",
+    "https://hooks.example.gov/\r\nHost: other",
+    "https://hooks.example.gov:99999/",
+    "https://hooks.example.gov/" + "x" * 320,
+)
+
+
+class WebhookDesk(Desk):
+    good_address = ""
+    bad_addresses = BAD_WEB_ADDRESSES
+
+    def __init__(self, receiver: LocalServer, wire: FaultProxy) -> None:
+        self.receiver, self.wire = receiver, wire
+        self.good_address = f"http://127.0.0.1:{wire.port}/hook"
+        self.channel = WebhookChannel(b"a signing key", timeout_seconds=5, allow_private=True)
+
+    def arrivals(self) -> list[Arrival]:
+        return [Arrival(self.good_address, one.headers["webhook-id"], one.read["data"]["text"]) for one in self.receiver.taken]
+
+    def bring_about(self, outcome: Outcome) -> None:
+        match outcome:
+            case Outcome.TRY_AGAIN:
+                self.receiver.answer = Response("busy", 503)
+            case Outcome.REFUSED:
+                self.receiver.answer = Response("gone", 410)
+            case _:
+                self.wire.cut_before_client = b"HTTP/1.1 200"
+
+
+BAD_APPRISE_ADDRESSES = (
+    "",
+    "slack",
+    "json://example.gov/",
+    "xmls://example.gov/",
+    "syslog://",
+    "dbus://",
+    "mailto://user:password@example.gov",
+    "twilio://sid:token@+19095550100",
+    "https://example.gov/",
+    "slack://A/B/C, slack://D/E/F",
+    "slack://A/B/C?optional=yes",
+)
+
+
+class AppriseDesk(Desk):
+    good_address = ""
+    bad_addresses = BAD_APPRISE_ADDRESSES
+
+    def __init__(self, receiver: LocalServer, wire: FaultProxy) -> None:
+        self.receiver, self.wire = receiver, wire
+        self.good_address = f"ntfy://127.0.0.1:{wire.port}/a-topic-that-nobody-may-see"
+        self.channel = AppriseChannel(timeout_seconds=5, allow_private=True)
+
+    def message(self, to: str | None = None, key: str = "delivery-17") -> Message:
+        # Apprise has no place for a key: here it travels as the subject.
+        return replace(super().message(to, key), subject=key)
+
+    def arrivals(self) -> list[Arrival]:
+        return [Arrival(self.good_address, one.read["title"], one.read["message"]) for one in self.receiver.taken]
+
+    def bring_about(self, outcome: Outcome) -> None:
+        match outcome:
+            case Outcome.TRY_AGAIN:
+                self.receiver.answer = Response("busy", 503)
+            case Outcome.REFUSED:
+                self.good_address = "slack://too-few-parts"
+            case _:
+                self.wire.cut_before_client = b"HTTP/1.1 200"
+
+
 class FileDesk(Desk):
+    good_address = ""
+
     def __init__(self, folder: Path, stands_in_for: type[Desk], name: str) -> None:
         self.good_address, self.bad_addresses = stands_in_for.good_address, stands_in_for.bad_addresses
+        self.good_address = self.good_address or GOOD_WHERE_NOTHING_LISTENS[name]
         self.path = folder / "outbox.jsonl"
         self.channel = FileChannel(self.path, name)
 
@@ -133,7 +248,11 @@ class FileDesk(Desk):
         self.path.mkdir()  # where a folder is, no file can be
 
 
-@pytest.fixture(params=["email", "sms", "file for email", "file for sms"])
+GOOD_WHERE_NOTHING_LISTENS = {"webhook": "https://hooks.example.gov/spills", "apprise": "ntfys://ntfy.example.gov/a-topic"}
+CHANNELS = ("email", "sms", "voice", "webhook", "apprise")
+
+
+@pytest.fixture(params=[*CHANNELS, *(f"file for {name}" for name in CHANNELS)])
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
     match request.param:
         case "email":
@@ -141,10 +260,15 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
         case "sms":
             fixtures = ("twilio", "twilio_wire", "twilio_account", "http")
             return SmsDesk(*map(request.getfixturevalue, fixtures))
-        case "file for email":
-            return FileDesk(tmp_path, EmailDesk, "email")
+        case "voice":
+            return VoiceDesk(*map(request.getfixturevalue, ("twilio", "twilio_wire", "twilio_account", "http")))
+        case "webhook" | "apprise":
+            made = {"webhook": WebhookDesk, "apprise": AppriseDesk}[request.param]
+            return made(request.getfixturevalue("receiver"), request.getfixturevalue("receiver_wire"))
         case _:
-            return FileDesk(tmp_path, SmsDesk, "sms")
+            name = request.param.removeprefix("file for ")
+            kinds = {"email": EmailDesk, "sms": SmsDesk, "voice": VoiceDesk, "webhook": WebhookDesk, "apprise": AppriseDesk}
+            return FileDesk(tmp_path, kinds[name], name)
 
 
 async def test_a_message_arrives_once_at_its_one_address_with_its_key_and_text(desk: Desk) -> None:
@@ -154,7 +278,7 @@ async def test_a_message_arrives_once_at_its_one_address_with_its_key_and_text(d
 
     assert receipt.outcome is Outcome.ACCEPTED, receipt.detail
     assert receipt.provider_id
-    assert desk.arrivals() == [Arrival(message.to, message.key, message.text)]
+    assert desk.arrivals() == [Arrival(message.to, message.key, desk.text_of(message))]
 
 
 async def test_every_bad_address_is_named_in_words_and_refused_before_anything_is_sent(desk: Desk) -> None:
@@ -182,9 +306,8 @@ async def test_another_attempt_with_the_same_key_carries_the_same_key(desk: Desk
 @pytest.mark.parametrize(
     ("desk", "outcome"),
     [
-        *((name, outcome) for name in ("email", "sms") for outcome in (Outcome.TRY_AGAIN, Outcome.REFUSED, Outcome.UNKNOWN)),
-        ("file for email", Outcome.TRY_AGAIN),
-        ("file for sms", Outcome.TRY_AGAIN),
+        *((name, outcome) for name in CHANNELS for outcome in (Outcome.TRY_AGAIN, Outcome.REFUSED, Outcome.UNKNOWN)),
+        *((f"file for {name}", Outcome.TRY_AGAIN) for name in CHANNELS),
     ],
     indirect=["desk"],
 )
@@ -210,13 +333,29 @@ async def test_messages_sent_at_once_all_arrive(desk: Desk) -> None:
     assert sorted(arrival.key for arrival in desk.arrivals()) == sorted(keys)
 
 
+class Log(logging.Handler):
+    """What a program's log gets: pytest's own also listens where a library was told to keep its lines to itself."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
 async def test_neither_text_nor_address_is_written_to_a_log(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+    log = Log()
+    logging.getLogger().addHandler(log)
     message = desk.message()
-    await desk.channel.send(message)
-    await desk.channel.aclose()
+    try:
+        await desk.channel.send(message)
+        await desk.channel.aclose()
+    finally:
+        logging.getLogger().removeHandler(log)
     # The servers of the tests run in the same process and log what they get; they are not ours.
-    ours = "\n".join(record.getMessage() for record in caplog.records if record.name.partition(".")[0] not in {"mail", "uvicorn"})
+    ours = "\n".join(record.getMessage() for record in log.records if record.name.partition(".")[0] not in {"mail", "uvicorn"})
     for secret in (message.text.splitlines()[0], message.subject, desk.good_address, TOKEN):
         assert secret not in ours
 

@@ -74,16 +74,16 @@ async def test_only_the_owner_may_read_the_file(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("name", ["email", "sms"])
+@pytest.mark.parametrize("name", ["email", "sms", "voice"])
 def test_it_has_the_name_and_the_rules_of_the_channel_it_stands_in_for(path: Path, name: str) -> None:
     channel = FileChannel(path, name)
     assert channel.name == name
     assert (channel.problem_with(TO) is None) == (name == "email")
-    assert (channel.problem_with("+19095550100") is None) == (name == "sms")
+    assert (channel.problem_with("+19095550100") is None) == (name != "email")
 
 
 def test_it_cannot_stand_in_for_a_channel_that_does_not_exist(path: Path) -> None:
-    with pytest.raises(ValueError, match="email and sms"):
+    with pytest.raises(ValueError, match="email and sms and voice"):
         FileChannel(path, "fax")
 
 

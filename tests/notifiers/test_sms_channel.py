@@ -47,12 +47,33 @@ async def test_a_messaging_service_takes_the_place_of_the_number(
     assert "From" not in taken.form
 
 
-async def test_a_callback_is_asked_for_where_the_account_names_one(
+async def test_a_callback_is_asked_for_where_twilio_can_reach_us(
     twilio_account: TwilioAccount, twilio: FakeTwilio, http: httpx.AsyncClient
 ) -> None:
-    url = "https://spills.example.gov/hooks/twilio/status"
-    await SmsChannel(replace(twilio_account, status_callback_url=url), http).send(a_message(TO))
-    assert twilio.taken[0].form["StatusCallback"] == url
+    await SmsChannel(replace(twilio_account, base_url="https://spills.example.gov"), http).send(a_message(TO))
+    assert twilio.taken[0].form["StatusCallback"] == "https://spills.example.gov/hooks/twilio/status/delivery-17"
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "http://spills.example.gov",
+        "http://127.0.0.1:8000",
+        "https://127.0.0.1",
+        "https://[::1]",
+        "https://10.1.2.3",
+        "https://localhost",
+        "https://spills.local",
+        "https://spills",
+        "https://[::1",
+    ],
+)
+async def test_no_callback_is_asked_for_at_an_address_that_twilio_cannot_reach(
+    twilio_account: TwilioAccount, twilio: FakeTwilio, http: httpx.AsyncClient, base_url: str
+) -> None:
+    await SmsChannel(replace(twilio_account, base_url=base_url), http).send(a_message(TO))
+    assert "StatusCallback" not in twilio.taken[0].form
 
 
 async def test_an_api_base_may_end_in_a_slash(twilio_account: TwilioAccount, twilio: FakeTwilio, http: httpx.AsyncClient) -> None:

@@ -1,11 +1,14 @@
 """Who fills a role: contacts that can be reached, the named discharger, and whom to turn to when nobody does."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from service.errors import BadInput, NotKnown
-from service.parties import add_contact, contacts, last_resort, people_for_triage, people_of, remove_contact
+from service.parties import add_contact, contacts, how_else, last_resort, people_for_triage, people_of, remove_contact
 from service.transaction import reading, transaction
-from tests.houses import Household
+from tests.houses import Household, a_household
 from tests.spills import IN_ONTARIO, a_report
 
 
@@ -49,6 +52,63 @@ async def test_a_contact_nothing_can_be_sent_to_is_refused_with_every_fault(
         await add(small, *said)
     assert [fault.partition(":")[0] for fault in error.value.faults] == faulty
     assert all("right would be" in fault or "looks like" in fault for fault in error.value.faults)
+
+
+REACH = {"voice": True, "webhook": "https://hooks.chino.example/spills", "apprise": "ntfys://ntfy.chino.example/spills"}
+
+
+async def test_a_contact_may_be_called_and_have_a_webhook_and_a_chat_room(small: Household) -> None:
+    await small.people()
+    reference = await small.report(a_report())
+    async with transaction(small.house, "test") as tx:
+        contact = await add_contact(tx, "chino", "duty_officer", "Omar", "", "(909) 555-0102", **REACH, language="es", quiet="22:00-06:00")
+    assert (contact.language, contact.quiet_from, contact.quiet_to) == ("es", "22:00", "06:00")
+    number, told = "+19095550102", {key: REACH[key] for key in ("webhook", "apprise")}
+    assert await addresses(small, reference, "duty_officer") == [{"sms": number, "voice": number, **told}]
+    assert how_else(contact) == ["calls", REACH["webhook"], "ntfys://...", "es", "quiet 22:00-06:00"]
+
+
+async def test_a_phone_is_not_called_unless_its_owner_agreed(small: Household) -> None:
+    await small.people()
+    reference = await small.report(a_report())
+    await add(small, "chino", "duty_officer", "Omar", "", "(909) 555-0102")
+    assert await addresses(small, reference, "duty_officer") == [{"sms": "+19095550102"}]
+
+
+@pytest.mark.parametrize(
+    ("phone", "more", "faulty"),
+    [
+        ("", {"voice": True}, ["--voice", "--email, --phone"]),
+        ("+525555350000", {}, ["--phone"]),  # Mexico
+        ("+19005550100", {}, ["--phone"]),  # charges whoever calls it
+        ("", {"webhook": "http://hooks.chino.example/"}, ["--webhook"]),
+        ("", {"webhook": "https://192.168.1.7/"}, ["--webhook"]),
+        ("", {"apprise": "json://chino.example/"}, ["--apprise"]),
+        ("", {"apprise": "slack://too-few-parts"}, ["--apprise"]),
+        ("+19095550102", {"language": "tlh"}, ["--language"]),
+        ("+19095550102", {"quiet": "22-6"}, ["--quiet"]),
+        ("+19095550102", {"quiet": "22:00-22:00"}, ["--quiet"]),
+        ("+19095550102", {"quiet": "25:00-06:00"}, ["--quiet"]),
+    ],
+)
+async def test_each_way_to_reach_a_contact_is_looked_at(small: Household, phone: str, more: dict[str, Any], faulty: list[str]) -> None:
+    with pytest.raises(BadInput) as error:
+        async with transaction(small.house, "test") as tx:
+            await add_contact(tx, "chino", "director", "Grace", "", phone, **more)
+    assert [fault.partition(": ")[0] for fault in error.value.faults] == faulty
+
+
+async def test_numbers_of_other_countries_are_taken_where_the_operator_allows_them(tmp_path: Path) -> None:
+    async with a_household(tmp_path, sms_countries="US,MX") as home:
+        assert await add(home, "chino", "director", "Grace", "", "+525555350000")
+
+
+async def test_what_a_report_says_of_its_discharger_chooses_no_web_address(small: Household) -> None:
+    reference = await small.report(a_report())
+    async with transaction(small.house, "test") as tx:
+        spill = await tx.spill(reference)
+        spill.discharger = {"name": "Mallory", "email": "m@dairy.example", "phone": "+19095550102", **REACH}
+    assert await addresses(small, reference, "discharger") == [{"email": "m@dairy.example", "sms": "+19095550102"}]
 
 
 async def test_the_named_discharger_stands_before_the_contacts_of_the_role(small: Household) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from notifiers import EmailChannel, FileChannel, SmsChannel
+from deadlines.ladder import CHANNELS
+from notifiers import AppriseChannel, EmailChannel, FileChannel, SmsChannel, VoiceChannel, WebhookChannel
 from service import wiring
 from service.errors import BadInput
 from service.settings import Settings, read_settings
@@ -40,6 +41,10 @@ def refused(**environment: str) -> list[str]:
         ("LOG_FORMAT", "xml", "'text' or 'json'"),
         ("LEASE_SECONDS", "0", "greater than or equal to 5"),
         ("LEASE_SECONDS", "soon", "valid integer"),
+        ("SMS_COUNTRIES", "US,XY", "'XY' is no country; right would be: ISO codes separated by commas, as in US,MX, or any"),
+        ("SMS_COUNTRIES", " , ", "is no list of countries"),
+        ("SMS_COUNTRIES", "any,US", "is no list of countries"),
+        ("DAILY_CAP", "-1", "greater than or equal to 0"),
         ("DATABASE_URL", "mysql://user:hidden@host/name", "right would be: postgresql://user:password@host/name"),
     ],
 )
@@ -166,13 +171,36 @@ def test_half_a_twilio_account_names_what_is_missing() -> None:
     assert [fault.partition(":")[0] for fault in faults] == ["SPILLCLOCK_TWILIO_AUTH_TOKEN", "SPILLCLOCK_TWILIO_FROM"]
 
 
+ACCOUNT = {"twilio_account_sid": "AC" + "0" * 32, "twilio_auth_token": "made-up", "twilio_from": "+19095550100"}
+
+
+async def kinds(folder: Path, **given: object) -> dict[str, type]:
+    async with wiring.open_channels(Settings(home_dir=folder, **given)) as channels:  # type: ignore[arg-type]
+        return {name: type(channel) for name, channel in channels.items()}
+
+
 async def test_a_provider_takes_the_place_of_the_outbox_file(tmp_path: Path) -> None:
-    async with wiring.open_channels(Settings(home_dir=tmp_path)) as channels:
-        assert {name: type(channel) for name, channel in channels.items()} == {"email": FileChannel, "sms": FileChannel}
-    settings = Settings(
-        home_dir=tmp_path, smtp_url="smtp://mail.example", mail_from="spills@example.gov", twilio_account_sid="AC" + "0" * 32,
-        twilio_auth_token="made-up", twilio_from="+19095550100",
-    )  # type: ignore[arg-type]  # fmt: skip
-    async with wiring.open_channels(settings) as channels:
-        assert {name: type(channel) for name, channel in channels.items()} == {"email": EmailChannel, "sms": SmsChannel}
-    assert wiring.stands_in(settings) == []
+    assert await kinds(tmp_path) == dict.fromkeys(CHANNELS, FileChannel)
+    mail = {"smtp_url": "smtp://mail.example", "mail_from": "spills@example.gov"}
+    assert await kinds(tmp_path, **mail, **ACCOUNT) == {
+        "email": EmailChannel, "sms": SmsChannel, "voice": VoiceChannel, "webhook": WebhookChannel, "apprise": AppriseChannel,
+    }  # fmt: skip
+    assert wiring.stands_in(Settings(home_dir=tmp_path, **mail, **ACCOUNT)) == []  # type: ignore[arg-type]
+    assert (await kinds(tmp_path, **mail))["sms"] is FileChannel
+
+
+async def test_calls_come_from_a_number_of_their_own_where_texts_come_from_a_service(tmp_path: Path) -> None:
+    service = ACCOUNT | {"twilio_from": "MG" + "0" * 32}
+    assert (await kinds(tmp_path, **service))["voice"] is FileChannel
+    assert (await kinds(tmp_path, **service, twilio_voice_from="+19095550100"))["voice"] is VoiceChannel
+
+
+def test_a_number_that_cannot_call_is_named() -> None:
+    [fault] = channel_faults(**ACCOUNT, twilio_voice_from="909")
+    assert fault.startswith("SPILLCLOCK_TWILIO_VOICE_FROM: ")
+
+
+def test_countries_are_read_from_their_list() -> None:
+    assert Settings().countries == {"US"}
+    assert Settings(sms_countries="us, mx").countries == {"US", "MX"}
+    assert Settings(sms_countries="any").countries is None

@@ -1,0 +1,77 @@
+"""Links that name one message and prove themselves: where a mail bounces to, the page to act on, the way out of a subscription."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+
+from markupsafe import Markup
+
+from service.tables import MessageRow
+from service.transaction import House
+
+_KEY = r"[0-9a-f]{32}"
+_MAC_CHARACTERS = 16
+_BOUNCE = re.compile(rf"\+({_KEY})\.([a-z2-7]{{{_MAC_CHARACTERS}}})@", re.IGNORECASE)
+_TOKEN = re.compile(rf"({_KEY})\.([a-z2-7]{{{_MAC_CHARACTERS}}})")
+
+_ACT = {"en": "Seen it, or escalate it, without signing in", "es": "Ya lo vi, o escalarlo, sin iniciar sesión"}
+_ACT_HTML = Markup(
+    '<p class="quiet" style="margin:0 0 6px;font-size:14px;color:#55606b"><a href="{link}" style="color:inherit">{label}</a></p>\n'
+)
+_END_OF_PAGE = "</div>\n</div>\n</body>"
+
+
+def _mac(house: House, purpose: str, key: str) -> str:
+    # In one case: mail servers on the way may change that of an address.
+    made = hmac.new(house.signing_key, f"{purpose}|{key}".encode(), hashlib.sha256).digest()
+    return base64.b32encode(made).decode().lower()[:_MAC_CHARACTERS]
+
+
+def _token(house: House, purpose: str, key: str) -> str:
+    return f"{key}.{_mac(house, purpose, key)}"
+
+
+def key_of_token(house: House, purpose: str, token: str) -> str | None:
+    """The key of the message that a token names, or None where it is not exactly right."""
+    found = _TOKEN.fullmatch(token)
+    return found[1] if found and hmac.compare_digest(_mac(house, purpose, found[1]), found[2]) else None
+
+
+def act_url(house: House, key: str) -> str:
+    """The page on which whoever got a message acts on it, without signing in."""
+    return f"{house.settings.public_url}/act/{_token(house, 'act', key)}"
+
+
+def letter_of(house: House, message: MessageRow) -> tuple[str, str]:
+    """The text and the HTML that a mail goes out with: those promised, and in a mail about a duty the link to act on it."""
+    if message.channel != "email" or message.obligation_id is None or message.subscription_id is not None:
+        return message.text, message.html
+    link, label = act_url(house, message.id), _ACT.get(message.language, _ACT["en"])
+    before, end, after = message.html.rpartition(_END_OF_PAGE)
+    html = f"{before}{_ACT_HTML.format(link=link, label=label)}{end}{after}" if end else message.html
+    return f"{message.text.rstrip()}\n\n{label}: {link}\n", html
+
+
+def unsubscribe_url(house: House, message: MessageRow) -> str:
+    """Where the subscription of a message is ended with one press; nothing for a message of a duty."""
+    return f"{house.settings.public_url}/unsubscribe/{_token(house, 'unsubscribe', message.id)}" if message.subscription_id else ""
+
+
+def bounce_address(house: House, key: str) -> str:
+    """The return path of a mail, by which a bounce names its message; nothing where bounces have no way to us."""
+    settings = house.settings
+    if not settings.mail_hook_secret.get_secret_value():
+        return ""
+    local, _, domain = (settings.bounce_address or f"bounce@{settings.mail_from.strip('> ').rpartition('@')[2]}").rpartition("@")
+    return f"{local}+{_token(house, 'bounce', key)}@{domain}" if domain else ""
+
+
+def key_of_bounce(house: House, addresses: str) -> str | None:
+    """The key of the message whose return path stands among these addresses, or None; a forged one is none."""
+    for key, mac in _BOUNCE.findall(addresses):
+        if hmac.compare_digest(_mac(house, "bounce", key.lower()), mac.lower()):
+            return str(key.lower())
+    return None

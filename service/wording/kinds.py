@@ -1,0 +1,200 @@
+"""The kinds of messages: the variables of each, what must be in it, and our own text for it, in English and marked for translation.
+
+Written as templates: {name} stands for a value, {{ and }} for braces, nothing else is of meaning. A line all of whose values are empty is
+left out. In a text message values of a rank are shortened where two segments do not hold them, the highest rank first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from service.speech import marked
+
+CHANNELS: Mapping[str, str] = {"email": "E-mail", "sms": "Text message"}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a template may use. `must`: the template has to. `rank`: see above; 0 is always whole."""
+
+    about: str
+    must: bool = False
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of message with our own texts."""
+
+    title: str
+    about: str
+    variables: Mapping[str, Variable]
+    subject: str
+    email: str
+    sms: str
+
+    @property
+    def musts(self) -> tuple[str, ...]:
+        """What a text of this kind always holds."""
+        return tuple(name for name, variable in self.variables.items() if variable.must)
+
+
+_REFERENCE = Variable("the spill's reference, as in SP-2026-00001", must=True)
+_LINK = Variable("the link to the page where it is done", must=True)
+_DUE = Variable("when it is due, with day and zone; of several duties the soonest", must=True)
+_HAPPENED = Variable("what happened where, and what it reached", rank=4)
+_ALERT: Mapping[str, Variable] = {
+    "reference": _REFERENCE,
+    "due": _DUE,
+    "link": _LINK,
+    "title": Variable("what is to be done", rank=1),
+    "standing": Variable("how much time is left, or by how much it is overdue"),
+    "lead": Variable("the same in a word or two, for subjects: NOW, 2 hours left"),
+    "changed": Variable("CHANGED: where the due time is not the one told before, else nothing"),
+    "recipient": Variable("who is to be told, with telephone numbers", rank=2),
+    "how": Variable("by telephone, in writing, ..."),
+    "owed_by": Variable("the city, or the discharger"),
+    "happened": _HAPPENED,
+    "presumed": Variable("what is not known yet, where the duty is only presumed, else nothing", rank=5),
+    "extended": Variable("the later time that the law may allow, else nothing", rank=5),
+    "content": Variable("what a written report must hold, else nothing", rank=5),
+    "merged": Variable("which alerts this one stands for, where some could not go out, else nothing", rank=5),
+    "advice": Variable("what to do on the page", rank=5),
+    "law": Variable("the citation and the rule", rank=5),
+    "unverified": Variable("a sentence where the rule was not checked against its source yet, else nothing", rank=5),
+    "reply": Variable("how to answer by text message, else nothing; put at the end of a text message that leaves it out"),
+    "city": Variable("the city's name"),
+}
+_BUNDLE: Mapping[str, Variable] = {
+    "reference": _REFERENCE,
+    "due": _DUE,
+    "link": _LINK,
+    "count": Variable("how many duties, as in: 3 duties"),
+    "title": Variable("the duty that is due first", rank=1),
+    "standing": _ALERT["standing"],
+    "lead": _ALERT["lead"],
+    "changed": _ALERT["changed"],
+    "recipient": Variable("who is to be told first, with telephone numbers", rank=3),
+    "duties": Variable("every duty with all that is to be known of it, a line each", rank=5),
+    "others": Variable("the other duties with their due times in short, as many as there is room for", rank=2),
+    "happened": _HAPPENED,
+    "merged": _ALERT["merged"],
+    "advice": _ALERT["advice"],
+    "reply": _ALERT["reply"],
+    "city": _ALERT["city"],
+}
+_TRIAGE: Mapping[str, Variable] = {
+    "reference": _REFERENCE,
+    "link": _LINK,
+    "reason": Variable("why no clock can run yet", rank=1),
+    "happened": _HAPPENED,
+    "description": Variable("what the report said", rank=5),
+    "reply": _ALERT["reply"],
+}
+_PUBLIC: Mapping[str, Variable] = {
+    "reference": _REFERENCE,
+    "link": Variable("the link to the public page about it", must=True),
+    "city": _ALERT["city"],
+    "where": Variable("the area", rank=2),
+    "what": Variable("what happened, in the words of the city", rank=3),
+    "advice": Variable("what people should do, or may do again", rank=1),
+    "issued": Variable("when it was issued, with day and zone"),
+    "stop": Variable("how to get no more of these"),
+}
+_ALERT_SUBJECT = marked("{changed}{lead}: {reference}: {title}")
+_ALERT_EMAIL = marked(
+    "{changed}{title}.\n\nDue: {due} ({standing})\nTo: {recipient}\nHow: {how}\nOwed by: {owed_by}\n\n"
+    "Spill {reference}: {happened}.\n{presumed}\n{extended}\n\n{content}\n\n{merged}\n\n"
+    "What to do: {advice}\nOpen spill {reference}: {link}\n\nLaw: {law}\n{unverified}"
+)
+_ALERT_SMS = marked("{changed}{reference} due {due} ({standing}): {title}. To: {recipient}. {happened}. {reply} {link}")
+
+KINDS: Mapping[str, Kind] = {
+    "alert": Kind(
+        "Alert", "one duty of one spill: that it begins, comes near, is due or is overdue", _ALERT, _ALERT_SUBJECT, _ALERT_EMAIL, _ALERT_SMS
+    ),
+    "changed": Kind("Changed", "an alert whose due time is not the one told before", _ALERT, _ALERT_SUBJECT, _ALERT_EMAIL, _ALERT_SMS),
+    "bundle": Kind(
+        "Several duties",
+        "several duties of one spill in one message, the soonest due first",
+        _BUNDLE,
+        marked("{changed}{lead}: {reference}: {count}, first: {title}"),
+        marked(
+            "{changed}{count}. First: {title}.\n\nDue: {due} ({standing})\nTo: {recipient}\n\n{duties}\n\n"
+            "Spill {reference}: {happened}.\n\n{merged}\n\nWhat to do: {advice}\nOpen spill {reference}: {link}"
+        ),
+        marked(
+            "{changed}{reference}: {count}, first due {due} ({standing}): {title}. {others} To: {recipient}. {happened}. {reply} {link}"
+        ),
+    ),
+    "triage": Kind(
+        "A report needs a person",
+        "a report for which no clock can run yet",
+        _TRIAGE,
+        marked("{reference} needs a person: {reason}"),
+        marked(
+            "A report needs a person: {reason}.\n\nSpill {reference}: {happened}.\n\nWhat was said:\n{description}\n\n"
+            "What to do: open it, set the city and what is known; the legal clocks start then.\nOpen spill {reference}: {link}"
+        ),
+        marked("{reference} needs a person: {reason}. {happened}. {reply} {link}"),
+    ),
+    "advisory": Kind(
+        "Public advisory",
+        "what the public is told about a spill",
+        _PUBLIC,
+        marked("Advisory {reference}, {city}: {where}"),
+        marked(
+            "{advice}\n\nWhere: {where}\nWhat happened: {what}\nIssued: {issued}, by {city} ({reference})\n\n"
+            "Read more: {link}\n\n{stop}"
+        ),
+        marked("{city}, advisory {reference}: {advice}. Where: {where}. {what}. {stop} {link}"),
+    ),
+    "all_clear": Kind(
+        "All clear",
+        "that an advisory has ended",
+        _PUBLIC,
+        marked("All clear {reference}, {city}: {where}"),
+        marked(
+            "The advisory has ended: {advice}\n\nWhere: {where}\nWhat happened: {what}\nIssued: {issued}, by {city} ({reference})\n\n"
+            "Read more: {link}\n\n{stop}"
+        ),
+        marked("{city}, all clear {reference}: {advice}. Where: {where}. {what}. {stop} {link}"),
+    ),
+    "digest": Kind(
+        "Digest",
+        "what was new in an hour or a day, for a subscriber",
+        {
+            "link": Variable("the link to the list", must=True),
+            "count": Variable("how many things are new, as in: 3 things are new"),
+            "period": Variable("from when to when, with zone"),
+            "items": Variable("what is new, a line each", rank=5),
+            "others": Variable("the same in short, as much as there is room for", rank=2),
+            "stop": _PUBLIC["stop"],
+        },
+        marked("Spillclock: {count}"),
+        marked("{count}, {period}.\n\n{items}\n\nSee all of it: {link}\n\n{stop}"),
+        marked("Spillclock: {count}. {others} {stop} {link}"),
+    ),
+    "confirm": Kind(
+        "Confirm a subscription",
+        "the question whether an address wants what was ordered for it",
+        {
+            "link": Variable("the link that says yes", must=True),
+            "city": _ALERT["city"],
+            "wanted": Variable("what was ordered", rank=1),
+            "expires": Variable("until when the link works, with zone"),
+        },
+        marked("Please confirm: messages from {city}"),
+        marked(
+            "Somebody asked us to send this address: {wanted}.\n\nWas it you? Then say yes by {expires}.\nYes, send them: {link}\n\n"
+            "If it was not you, do nothing: you will hear no more from us."
+        ),
+        marked("{city}: to get {wanted}, say yes by {expires}; else ignore this. {link}"),
+    ),
+}  # fmt: skip
+
+
+def needed(kind: str, channel: str) -> tuple[str, ...]:
+    """What a city's own text of a kind has to name in a channel."""
+    return KINDS[kind].musts if channel in CHANNELS else ()

@@ -185,7 +185,7 @@ class WebhookChannel:
         kept = b""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                async for chunk in response.aiter_raw(8192):
+                async for chunk in response.aiter_raw():
                     kept += chunk
                     if len(kept) >= LONGEST_ANSWER_BYTES:
                         break

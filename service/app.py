@@ -19,7 +19,7 @@ from sqlmodel import col
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import api, pages
+from service import api, hooks, pages
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.escalation import next_climb_at
 from service.outbox import waits_since
@@ -53,6 +53,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(SQLAlchemyError, _no_database)
     app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
+    app.include_router(hooks.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=str(files("service") / "static")), name="static")
     app.add_api_route("/healthz", _alive, include_in_schema=False)

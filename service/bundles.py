@@ -17,7 +17,7 @@ from sqlmodel import col
 from deadlines import next_rung
 from notifiers import Outcome
 from service.city_texts import own_texts
-from service.events import AcknowledgementExpired, ObligationMoved
+from service.events import AcknowledgementExpired, ChannelChanged, ObligationMoved
 from service.ladders import PUNCTUAL, Step, planned, steps_of
 from service.parties import Person, link_for
 from service.tables import Attempt, EventRow, MessageRow, Obligation, Spill
@@ -29,6 +29,7 @@ TOGETHER_WITHIN = timedelta(seconds=60)
 # What is due so soon never waits for company.
 _TOO_SOON_TO_WAIT = timedelta(minutes=10)
 _UNDER_WAY = ("waiting", "sending")
+_SAID = (ObligationMoved, AcknowledgementExpired, ChannelChanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ def is_stale(row: MessageRow, now: datetime) -> bool:
     return row.obligation_id is not None and now - row.promised_at > PUNCTUAL
 
 
-async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRow, Obligation]]) -> Words:
-    """The words of one message for all of these, as things stand now. Several rungs of one duty are told as one."""
+async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRow, Obligation]]) -> Words | None:
+    """The words of one message for all of these, as things stand now; None where none is of a ladder. Rungs of one duty are told as one."""
     events = await _said_at(tx, spill, rows)
     about: dict[int, Alert] = {}
     for row, obligation in sorted(rows, key=lambda pair: pair[0].promised_at):
@@ -107,7 +108,7 @@ async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRo
         if told is not None:
             code = rows[0][0].code
             about[obligation.id or 0] = await alert_about(tx, spill, obligation, told, row.role, row.language, code)
-    return alerts(list(about.values()))
+    return alerts(list(about.values())) if about else None
 
 
 def _told(row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:
@@ -121,8 +122,8 @@ def _told(row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, in
     if expired is not None and set(expired.payload["steps"]) >= set(names):
         seen = (expired.payload["person"], datetime.fromisoformat(expired.payload["acknowledged_at"]))
     step = Step(rungs, at_once=row.climb.count(":") > 2, seen=seen)
-    changed = (ObligationMoved.kind, obligation.id or 0, row.promised_at) in events
-    return Told(step, step.late_since(row.promised_at), changed)
+    changed, again = ((event.kind, obligation.id or 0, row.promised_at) in events for event in (ObligationMoved, ChannelChanged))
+    return Told(step, None if again else step.late_since(row.promised_at), changed)
 
 
 async def _said_at(
@@ -131,7 +132,7 @@ async def _said_at(
     """What had just happened when these were promised, by kind, obligation and moment: their due time moved, an acknowledgement expired."""
     moments = {row.promised_at for row, _ in rows}
     wanted = select(EventRow).where(
-        col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_((ObligationMoved.kind, AcknowledgementExpired.kind)),
+        col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_([event.kind for event in _SAID]),
         col(EventRow.recorded_at).in_(moments),
     )  # fmt: skip
     found = (await tx.session.execute(wanted)).scalars()

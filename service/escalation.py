@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import func, not_, or_, select
 from sqlmodel import col
 
-from deadlines import PlannedRung, Rung, due_rungs, next_rung, plan
-from service import outbox
+from deadlines import PlannedRung, due_rungs, next_rung
+from service import outbox, resting
+from service.bundles import TOGETHER_WITHIN, Told, alert_about
 from service.city_texts import own_texts
 from service.codes import new_code
 from service.events import (
@@ -27,32 +28,16 @@ from service.events import (
     RungRested,
     TriageAsked,
 )
-from service.outbox import OPEN_STATES, Promise
-from service.parties import Person, last_resort, people_for_triage, people_of, respond_url, staff_url
+from service.ladders import OPEN_STATES, Step, climbing, planned, steps_of
+from service.outbox import Promise
+from service.parties import Person, last_resort, link_for, people_for_triage, people_of, staff_url
+from service.resting import acknowledgements
 from service.tables import EventRow, MessageRow, Obligation, Spill
-from service.transaction import House, Recorded, Transaction
-from service.wording import Alert, Words, alert, triage
+from service.transaction import Recorded, Transaction
+from service.wording import Words, alerts, local, triage
 
-# A rung that goes out later than this after its moment missed it, and its message says so.
-PUNCTUAL = timedelta(seconds=60)
 BATCH = 20
 _Closing = ObligationMet | ObligationWithdrawn | ObligationWaived
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """What a climb does: the rungs it stands for, and whether they were brought forward because the rung before reached nobody."""
-
-    rungs: Sequence[PlannedRung]
-    at_once: bool = False
-
-    @property
-    def steps(self) -> list[str]:
-        return [rung.step for rung in self.rungs]
-
-    @property
-    def name(self) -> str:
-        return self.rungs[-1].step + (" at once" if self.at_once else "")
 
 
 # A rung at its moment: its step, and the time of the clock that it counts from.
@@ -70,37 +55,13 @@ class _Told:
         """Whether a rung was climbed at this very moment and everybody it told has it."""
         return _moment_of(rung.step, clock) in self.reached
 
-    def has_it(self, step: _Step, clock: Mapping[str, Any], person: Person, channel: str) -> bool:
+    def has_it(self, step: Step, clock: Mapping[str, Any], person: Person, channel: str) -> bool:
         """Whether an address was told all that a step stands for."""
         return all((_moment_of(name, clock), channel, person.addresses[channel]) in self.sent for name in step.steps)
 
 
 def _moment_of(step: str, clock: Mapping[str, Any]) -> _Moment:
     return step, clock["due_at"] if step.startswith("due") else clock["starts_at"]
-
-
-def frozen_ladder(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
-    """A ladder as it is stored with an obligation, so that a later edit of the pack does not change a climb under way."""
-    return [
-        {
-            "at": rung.step, "tell": list(rung.tell), "by": list(rung.by), "unless_acknowledged": rung.unless_acknowledged,
-            "every_seconds": rung.every.total_seconds() if rung.every else None, "times": rung.times,
-        }
-        for rung in rungs
-    ]  # fmt: skip
-
-
-def planned(obligation: Obligation) -> list[PlannedRung]:
-    """The rungs of an obligation at their moments; none where it waits for its start."""
-    if obligation.begins_at is None or obligation.due_at is None:
-        return []
-    rungs = []
-    for stored in obligation.ladder:
-        from_due, offset = Rung.parse_at(stored["at"])
-        every = timedelta(seconds=stored["every_seconds"]) if stored["every_seconds"] else None
-        tell, by = tuple(stored["tell"]), tuple(stored["by"])
-        rungs.append(Rung(stored["at"], from_due, offset, tell, by, stored["unless_acknowledged"], every, stored["times"]))
-    return plan(tuple(rungs), obligation.begins_at, obligation.due_at)
 
 
 async def begin(tx: Transaction, recorded: Recorded) -> None:
@@ -139,7 +100,9 @@ async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
         if kind == ObligationOpened.kind or payload.get("replanned"):
             plans.append(payload["clock"])
         elif "steps" in payload and plans and not payload.get("at_once"):
-            reached |= {_moment_of(step, plans[-1]) for step in payload["steps"]}
+            moments = {_moment_of(step, plans[-1]) for step in payload["steps"]}
+            # What an acknowledgement still keeps back is looked at anew.
+            reached = reached - moments if payload.get("until", "") > tx.now.isoformat() else reached | moments
     told = _Told(reached, set())
     columns = (col(MessageRow.climb), col(MessageRow.state), col(MessageRow.channel), col(MessageRow.address))
     for climb_id, state, channel, address in await tx.session.execute(
@@ -186,17 +149,21 @@ async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, change
         obligation.climbed_to = tx.now
         due = [rung for rung in due if not told.is_old(rung, obligation.clock)]
     await _note_overdue(tx, spill, obligation)
+    can_rest = resting.can_rest(rungs, tx.now)
+    kept = await resting.kept_back(tx, spill, obligation, rungs) if can_rest else []
     obligation.climbed_to = max(tx.now, due[-1].at) if due else obligation.climbed_to
-    if due:
-        wanted = await _not_rested(tx, spill, obligation, rungs, due)
-        if wanted:
-            await _tell(tx, spill, obligation, _Step(wanted), changed=changed, told=told)
-    obligation.next_at = _next_climb(obligation, rungs, tx.now)
+    steps = await resting.run_out(tx, spill, obligation, rungs, kept)
+    if wanted := await resting.wanted(tx, spill, obligation, rungs, due):
+        steps.append(Step(wanted))
+    for step in steps:
+        await _tell(tx, spill, obligation, step, changed=changed, told=told)
+    kept = await resting.kept_back(tx, spill, obligation, rungs) if can_rest else []
+    obligation.next_at = _next_climb(obligation, rungs, tx.now, [one.until for one in kept])
 
 
-def _next_climb(obligation: Obligation, rungs: list[PlannedRung], now: datetime) -> datetime | None:
+def _next_climb(obligation: Obligation, rungs: list[PlannedRung], now: datetime, kept_until: list[datetime]) -> datetime | None:
     following = next_rung(rungs, max(obligation.climbed_to or now, now))
-    moments = [following.at] if following else []
+    moments = [*kept_until, *([following.at] if following else [])]
     if not obligation.overdue_noted and obligation.due_at is not None:
         # The due moment itself is still on time; the record of a missed duty is made the second after.
         moments.append(max(obligation.due_at + timedelta(seconds=1), now))
@@ -211,32 +178,7 @@ async def _note_overdue(tx: Transaction, spill: Spill, obligation: Obligation) -
         await tx.record(spill, event, obligation.due_at)
 
 
-async def _not_rested(
-    tx: Transaction, spill: Spill, obligation: Obligation, rungs: list[PlannedRung], due: list[PlannedRung]
-) -> list[PlannedRung]:
-    """The due rungs less those that are left out because somebody acknowledged since the rung before."""
-    if not any(rung.unless_acknowledged for rung in due):
-        return due
-    acknowledged = await _acknowledgements(tx, spill, obligation)
-    wanted: list[PlannedRung] = []
-    for rung in due:
-        before = max((other.at for other in rungs if other.at < rung.at), default=rung.at)
-        person = next((person for person, at in acknowledged if at >= before), None)
-        if rung.unless_acknowledged and person is not None:
-            await tx.record(spill, RungRested(obligation=obligation.id or 0, duty=obligation.duty, steps=[rung.step], person=person))
-        else:
-            wanted.append(rung)
-    return wanted
-
-
-async def _acknowledgements(tx: Transaction, spill: Spill, obligation: Obligation) -> list[tuple[str, datetime]]:
-    rows = await tx.session.execute(
-        select(EventRow).where(col(EventRow.spill_id) == spill.id, col(EventRow.kind) == ObligationAcknowledged.kind)
-    )
-    return [(row.payload["person"], row.recorded_at) for row in rows.scalars() if row.payload["obligation"] == obligation.id]
-
-
-async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, *, changed: bool, told: _Told | None = None) -> None:
+async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: Step, *, changed: bool, told: _Told | None = None) -> None:
     """Promise the messages of a step; where it finds nobody, raise the alarm and take the next rung at once, and so on to the top."""
     rungs = planned(obligation)
     while True:
@@ -254,14 +196,14 @@ async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: _St
             if last:
                 await _promise(tx, spill, obligation, step, last, changed=changed)
             return
-        step = _Step([following], at_once=True)
+        step = Step([following], at_once=True)
 
 
 async def _alarm(tx: Transaction, spill: Spill, obligation: Obligation, steps: list[str], reason: str) -> None:
     await tx.record(spill, RungReachedNobody(obligation=obligation.id or 0, duty=obligation.duty, steps=steps, reason=reason))
 
 
-async def _people(tx: Transaction, spill: Spill, step: _Step) -> list[tuple[Person, str]]:
+async def _people(tx: Transaction, spill: Spill, step: Step) -> list[tuple[Person, str]]:
     """Each address once, however many roles and rungs lead to it."""
     roles = dict.fromkeys(role for rung in step.rungs for role in rung.tell)
     filled = {role: await people_of(tx, spill, role) for role in roles}
@@ -276,33 +218,46 @@ async def _people(tx: Transaction, spill: Spill, step: _Step) -> list[tuple[Pers
 
 
 async def _promise(
-    tx: Transaction, spill: Spill, obligation: Obligation, step: _Step, people: list[tuple[Person, str]], *, changed: bool, again: bool = False
+    tx: Transaction,
+    spill: Spill,
+    obligation: Obligation,
+    step: Step,
+    people: list[tuple[Person, str]],
+    *,
+    changed: bool,
+    again: bool = False,
 ) -> None:
     """Promise a step to people; `again` where they were promised it before, by a channel that failed."""
-    law = tx.house.rulebook.law_of(spill.city or "")
-    late_since = step.rungs[0].at if tx.now - step.rungs[0].at > PUNCTUAL and not step.at_once and not again else None
-    climb_id = f"{outbox.climbing(obligation)}{','.join(step.steps)}{':at once' if step.at_once else ''}"
+    late_since = None if again else step.late_since(tx.now)
     reason = f"{obligation.duty}, rung {step.name}"
     if late_since is not None:
         reason += f" (stands for {', '.join(step.steps)})"
-    recipient, own = law.recipients.get(obligation.clock["recipient"] or ""), await own_texts(tx, spill.city)
+    if step.seen is not None:
+        reason += f" (acknowledged by {step.seen[0]}, not done yet)"
     words: dict[tuple[str, str, str], Words] = {}
+    told = []
     for person, channel in people:
-        link = respond_url(tx.house, spill) if person.role == "discharger" else staff_url(tx.house, spill)
         code = await new_code(tx, channel, person.addresses[channel])
-        if (link, person.language, code) not in words:
-            words[link, person.language, code] = alert(Alert(
-                spill, obligation.clock, recipient, law.zone, tx.now, step.steps, late_since, changed, link, person.language, code, own,
-                law.city.title,
-            ))  # fmt: skip
-        about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", climb_id)
-        await outbox.promise(tx, about, person, channel, words[link, person.language, code], code)
+        key = (link_for(tx.house, spill, person.role), person.language, code)
+        if key not in words:
+            said = Told(step, late_since, changed)
+            words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)])
+        about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
+        row = await outbox.promise(tx, about, person, channel, words[key], code)
+        told.append(f"{person.name} ({channel}{_waits(tx, spill, row)})")
     if again:
         return
-    told = list(dict.fromkeys(f"{person.name} ({channel})" for person, channel in people))
+    told = list(dict.fromkeys(told))
     await tx.record(
         spill, RungReached(obligation=obligation.id or 0, duty=obligation.duty, steps=step.steps, told=told, at_once=step.at_once)
     )
+
+
+def _waits(tx: Transaction, spill: Spill, row: MessageRow) -> str:
+    """Until when a message waits for the end of quiet hours, in words; nothing for one that goes at once or in a minute."""
+    if row.next_at is None or row.next_at <= tx.now + TOGETHER_WITHIN:
+        return ""
+    return f", after their quiet hours, {local(row.next_at, tx.house.rulebook.law_of(spill.city or '').zone)}"
 
 
 async def tell_otherwise(
@@ -311,12 +266,13 @@ async def tell_otherwise(
     """Promise a person by another channel what a message to them said that did not get through."""
     rungs = _rungs_of(obligation, message)
     if rungs:
-        await _promise(tx, spill, obligation, _Step(rungs, message.climb.endswith(":at once")), [(person, channel)], changed=False, again=True)
+        step = Step(rungs, message.climb.endswith(":at once"))
+        await _promise(tx, spill, obligation, step, [(person, channel)], changed=False, again=True)
 
 
 def _rungs_of(obligation: Obligation, message: MessageRow) -> list[PlannedRung]:
     """The rungs that a message stands for, as they are planned now."""
-    steps = message.climb.split(":")[2].split(",")
+    steps = steps_of(message.climb)
     return [rung for rung in planned(obligation) if rung.step in steps]
 
 
@@ -329,9 +285,7 @@ def channels_for(obligation: Obligation, message: MessageRow) -> list[str]:
 async def has_seen(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow) -> bool:
     """Whether the person whom a message tells has acknowledged since it was promised."""
     names = (message.person.lower(), message.address.lower())
-    return any(
-        person.lower() in names and at >= message.promised_at for person, at in await _acknowledgements(tx, spill, obligation)
-    )
+    return any(person.lower() in names and at >= message.promised_at for person, at in await acknowledgements(tx, spill, obligation))
 
 
 async def wake_somebody_else(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, reason: str) -> None:
@@ -342,12 +296,13 @@ async def wake_somebody_else(tx: Transaction, spill: Spill, obligation: Obligati
     )
     if alive or obligation.state not in OPEN_STATES:
         return
-    steps = message.climb.split(":")[2].split(",")
-    await _alarm(tx, spill, obligation, steps, f"none of its messages got through, the last: {reason}")
+    steps = steps_of(message.climb)
+    failed = "arrived" if message.state == "accepted" else "could be handed over"
+    await _alarm(tx, spill, obligation, steps, f"none of its messages {failed}, the last: {reason}")
     at = max((rung.at for rung in _rungs_of(obligation, message)), default=tx.now)
     following = next_rung(planned(obligation), at)
     if following is not None:
-        await _tell(tx, spill, obligation, _Step([following], at_once=True), changed=False)
+        await _tell(tx, spill, obligation, Step([following], at_once=True), changed=False)
 
 
 async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> list[str]:
@@ -359,9 +314,9 @@ async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> li
     climbs = (
         await tx.session.execute(select(col(MessageRow.climb)).where(col(MessageRow.obligation_id) == obligation.id).distinct())
     ).scalars()
-    prefix = outbox.climbing(obligation)
+    prefix = climbing(obligation)
     brought_forward = {
-        step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in climb.split(":")[2].split(",")
+        step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in steps_of(climb)
     }
     reached = obligation.climbed_to or tx.now
     told = {role for rung in rungs if rung.at <= reached or rung.step in brought_forward for role in rung.tell}
@@ -369,7 +324,7 @@ async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> li
     following = next((rung for rung in left if set(rung.tell) - told), left[0] if left else None)
     if following is None:
         return []
-    await _tell(tx, spill, obligation, _Step([following], at_once=True), changed=False)
+    await _tell(tx, spill, obligation, Step([following], at_once=True), changed=False)
     return list(following.tell)
 
 
@@ -396,8 +351,3 @@ async def next_climb_at(tx: Transaction) -> datetime | None:
     """When the next ladder is to be climbed."""
     moment: datetime | None = await tx.session.scalar(select(func.min(col(Obligation.next_at))))
     return moment
-
-
-def ladder_of(house: House, obligation: Obligation, now: datetime) -> list[PlannedRung]:
-    """The rungs still to come, for people to see; empty once the duty is closed."""
-    return [rung for rung in planned(obligation) if rung.at > now] if obligation.state in OPEN_STATES else []

@@ -141,6 +141,17 @@ class ObligationAcknowledged(SpillEvent):
     person: str
 
 
+class RungHeld(SpillEvent):
+    """A rung for the case that nobody acknowledges waits, because all who were told before hear of it after their quiet hours only."""
+
+    kind = "rung:held"
+    obligation: int
+    duty: str
+    steps: list[str]
+    until: str
+    plan: int
+
+
 class AcknowledgementExpired(SpillEvent):
     """An acknowledgement ran out with the duty undone: the rungs that it kept back are climbed after all."""
 

@@ -19,8 +19,8 @@ from service.transaction import Recorded, Transaction
 _OPTED_OUT = "21610"
 _NO_SUCH_NUMBER = ("30005", "30006", "21211", "21614")
 _TWILIO_ERROR = re.compile(r"Twilio error (\d{5})\b")
-# Enhanced status codes (RFC 3463) that say for good that the address takes no mail. A full mailbox, a message that is too large, its content
-# and a server's policy say nothing of the address: another message may pass.
+# Enhanced status codes (RFC 3463) that say for good that the address takes no mail. A full mailbox, a message that is too large, its
+# content and a server's policy say nothing of the address: another message may pass.
 _DEAD_MAILBOX = re.compile(r"\b5\.(?:0\.0|1\.\d{1,3}|2\.[01]|4\.\d{1,3})\b")
 
 

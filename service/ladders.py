@@ -92,7 +92,7 @@ def ladder_of(obligation: Obligation, now: datetime) -> list[PlannedRung]:
 
 
 def acknowledgement_lasts(obligation: Obligation, rung: PlannedRung) -> timedelta:
-    """For how long an acknowledgement keeps this rung back: as its ladder says, else half an hour for a duty of hours, 12 for one of days."""
+    """For how long an acknowledgement keeps this rung back: as its ladder says, else 30 minutes, or 12 hours for a duty of 24 or more."""
     if rung.ack_lasts is not None:
         return rung.ack_lasts
     if obligation.begins_at is None or obligation.due_at is None:

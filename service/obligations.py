@@ -14,7 +14,6 @@ from sqlmodel import col
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
 from deadlines.inquiry import inquire
 from deadlines.strip import strip_as_json
-from service import escalation
 from service.access import Staff
 from service.errors import BadInput, Conflict, NotKnown
 from service.events import (
@@ -28,6 +27,7 @@ from service.events import (
     ObligationWithdrawn,
     RungReachedNobody,
 )
+from service.ladders import frozen_ladder
 from service.office_days import recounted, rulebook_of
 from service.outbox import OPEN_STATES
 from service.spills import checked_facts, stated
@@ -154,7 +154,7 @@ def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
     duty, event_no, occurrence = _key(clock)
     row = Obligation(
         spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
-        ladder=escalation.frozen_ladder(clock.ladder),
+        ladder=frozen_ladder(clock.ladder),
     )  # fmt: skip
     _take(row, decided, tx.now)
     return row

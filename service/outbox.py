@@ -2,6 +2,8 @@
 
 A worker that dies between sending and recording leaves an attempt without an end. Its message is sent again, and that attempt is marked
 as possibly double: for a legal notice twice is better than never.
+
+What waits for one address about one spill is claimed, sent and settled together (`bundles`).
 """
 
 from __future__ import annotations
@@ -13,14 +15,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import and_, func, not_, or_, select, text, update
 from sqlmodel import col
 
 from notifiers import Channel, Message, Outcome, Receipt
 from notifiers.twilio import is_public_https
+from service import bundles
 from service.events import MessageAccepted, MessageGaveUp
+from service.ladders import OPEN_STATES as OPEN_STATES
+from service.ladders import climbing as climbing
 from service.links import bounce_address, letter_of, unsubscribe_url
 from service.parties import Person
+from service.quiet_hours import waits_until
 from service.sending_cap import hold_what_can_wait, note_tries
 from service.suppressions import why_not
 from service.tables import Attempt, MessageRow, Obligation, Spill
@@ -29,7 +35,6 @@ from service.wording import Words
 
 log = logging.getLogger(__name__)
 
-OPEN_STATES = ("running", "overdue")
 # A message that cannot be handed over is tried for so long after its promise, however often.
 PATIENCE = timedelta(hours=24)
 # A due alert goes out at the due moment or a breath after it: it is among those in time.
@@ -60,11 +65,6 @@ class Promise:
     climb: str
 
 
-def climbing(obligation: Obligation) -> str:
-    """What the climbs of an obligation begin with as it is planned now; a message of an earlier plan names a due time that has moved."""
-    return f"{obligation.id}:{obligation.plan_no}:"
-
-
 async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words, code: str = "") -> MessageRow:
     """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing.
 
@@ -77,18 +77,31 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
         return promised[once]
     due_at = about.obligation.due_at if about.obligation else None
     in_time = due_at is not None and due_at > tx.now - _JUST_DUE
+    next_at, why_later = await _goes_out_at(tx, about, person, channel)
     row = MessageRow(
         rank=0 if in_time else 1, sort_at=due_at if in_time and due_at else tx.now,
         id=uuid.uuid4().hex, once=once, spill_id=about.spill.id or 0, obligation_id=about.obligation.id if about.obligation else None,
         climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
         text=words.body(channel), html=words.html if channel == "email" else "", language=person.language, step=about.step,
-        reason="; ".join(filter(None, (about.reason, words.note))), promised_at=tx.now, next_at=tx.now, give_up_at=tx.now + PATIENCE,
+        reason="; ".join(filter(None, (about.reason, words.note, why_later))), promised_at=tx.now, next_at=next_at,
+        give_up_at=next_at + PATIENCE,
         code=code,
     )  # fmt: skip
     tx.session.add(row)
     promised[once] = row
     tx.wakes_worker = True
     return row
+
+
+async def _goes_out_at(tx: Transaction, about: Promise, person: Person, channel: str) -> tuple[datetime, str]:
+    """When a message goes out, and why that is not at once: quiet hours, or the next minute's company."""
+    if about.obligation is None:
+        return tx.now, ""
+    zone = tx.house.rulebook.law_of(about.spill.city or "").zone
+    brought_forward = about.climb.endswith(":at once")
+    if not brought_forward and (morning := waits_until(tx.now, person.quiet, zone, about.obligation)):
+        return morning, f"waits for the end of their quiet hours, {'-'.join(person.quiet or ())}"
+    return await bundles.waits_for_company(tx, about.spill, about.obligation, person, channel) or tx.now, ""
 
 
 async def _promised(tx: Transaction, climb: str) -> dict[str, MessageRow]:
@@ -140,12 +153,13 @@ async def release_orphans(house: House, now: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A message this worker has claimed, and which try it is."""
+    """A message this worker has claimed, and which try it is; with those that it carries, and which try it is of each."""
 
     row: MessageRow
     reference: str
     duty: str | None
     number: int
+    carried: tuple[tuple[str, int], ...] = ()
 
 
 class Answers:
@@ -185,45 +199,87 @@ async def deliver(house: House, channels: Mapping[str, Channel], worker: str) ->
 
 
 async def claim(house: House, worker: str, channel: str, most: int) -> list[Claim]:
-    """Claim up to `most` due messages of a channel, earliest promise first, committed before anything is sent.
+    """Claim up to `most` due messages of a channel, earliest promise first, each with what goes out with it; committed before sending.
 
     A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
     """
     async with transaction(house, worker) as tx:
+        if not house.settings.is_embedded:  # two workers at once might each take half of what belongs together
+            await tx.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:of))"), {"of": f"spillclock claims {channel}"})
         await hold_what_can_wait(tx, channel)
         due = or_(
             and_(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now),
             and_(col(MessageRow.state) == "sending", col(MessageRow.lease_until) <= tx.now),
         )
-        chosen = select(MessageRow).where(due, col(MessageRow.channel) == channel).order_by(*_IN_ORDER).limit(most)
+        by_itself = (due, col(MessageRow.channel) == channel, not_(bundles.carried_elsewhere()))
+        chosen = select(MessageRow).where(*by_itself).order_by(*_IN_ORDER).limit(most)
         claimed: list[Claim] = []
+        seen: set[str] = set()
         # Where none of them is wanted any more, those behind them are looked at: a sender that gets nothing waits for the next ring.
         while not claimed and (rows := (await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars().all()):
             for row in rows:
-                spill = await tx.session.get_one(Spill, row.spill_id)
-                obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
-                doubtful = await _close_cut_off(tx, row)
-                if not await _still_wanted(tx, row, spill, obligation):
-                    continue
-                row.state, row.claimed_by, row.next_at = "sending", worker, None
-                row.lease_until = tx.now + timedelta(seconds=house.settings.lease_seconds)
-                row.tries += 1
-                tx.session.add(Attempt(message_id=row.id, number=row.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
-                claimed.append(Claim(row, spill.reference, obligation.duty if obligation else None, row.tries))
+                if row.id not in seen and (one := await _claim_one(tx, worker, row, seen)):
+                    claimed.append(one)
         note_tries(house, channel, len(claimed))
         return claimed
 
 
+async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[str]) -> Claim | None:
+    """Claim a message with what goes out with it, less what is no longer wanted; None where nothing is left. `seen` gets all of them."""
+    spill = await tx.session.get_one(Spill, row.spill_id)
+    doubtful = await _close_cut_off(tx, row)
+    group = [row, *await bundles.companions(tx, row, doubtful=doubtful)]
+    seen.update(one.id for one in group)
+    wanted: list[tuple[MessageRow, Obligation | None]] = []
+    for one in group:
+        obligation = await tx.session.get(Obligation, one.obligation_id) if one.obligation_id else None
+        if await _still_wanted(tx, one, spill, obligation):
+            wanted.append((one, obligation))
+    if not wanted:
+        return None
+    if not doubtful:
+        wanted.sort(key=lambda pair: bundles.order_of(pair[0]))
+    as_before = doubtful and len(wanted) == len(group)  # the same words under the same key: it may have gone out
+    if not as_before and not await _reword(tx, spill, wanted):
+        seen.difference_update(one.id for one, _ in wanted[1:])
+        del wanted[1:]
+    carrier, obligation = wanted[0]
+    for one, _ in wanted:
+        one.state, one.claimed_by, one.next_at = "sending", worker, None
+        one.lease_until = tx.now + timedelta(seconds=tx.house.settings.lease_seconds)
+        one.tries += 1
+        one.carried_by = None if one is carrier else carrier.id
+    tx.session.add(Attempt(message_id=carrier.id, number=carrier.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
+    carried = tuple((one.id, one.tries) for one, _ in wanted[1:])
+    return Claim(carrier, spill.reference, obligation.duty if obligation else None, carrier.tries, carried)
+
+
+async def _reword(tx: Transaction, spill: Spill, wanted: list[tuple[MessageRow, Obligation | None]]) -> bool:
+    """Have the first of these say what all of them are about, as it stands now. Returns False where that fails: it goes out alone then."""
+    carrier = wanted[0][0]
+    about = [(row, obligation) for row, obligation in wanted if obligation is not None]
+    if not about or (len(about) == 1 and not carrier.tries and not bundles.is_stale(carrier, tx.now)):
+        return True
+    try:
+        words = await bundles.words_of(tx, spill, about)
+    except Exception:  # what was promised is better than nothing
+        log.exception("message %s could not be worded together with %d others", carrier.id, len(about) - 1)
+        return False
+    if words is not None:
+        carrier.subject, carrier.text = words.subject, words.body(carrier.channel)
+        carrier.html = words.html if carrier.channel == "email" else ""
+    return True
+
+
 async def _close_cut_off(tx: Transaction, row: MessageRow) -> bool:
-    """Whether an earlier try may have gone out; one that was cut off is closed as unknown."""
-    attempts = (
-        (await tx.session.execute(select(Attempt).where(col(Attempt.message_id) == row.id).order_by(col(Attempt.number)))).scalars().all()
-    )
+    """Whether an earlier try may have gone out, of itself or of what carried it then; one that was cut off is closed as unknown."""
+    mine = col(Attempt.message_id).in_([row.id, *([row.carried_by] if row.carried_by else [])])
+    attempts = (await tx.session.execute(select(Attempt).where(mine).order_by(col(Attempt.number)))).scalars().all()
     for attempt in attempts:
         if attempt.ended_at is None:
             attempt.ended_at, attempt.outcome = tx.now, Outcome.UNKNOWN.value
             attempt.detail = "the worker stopped before the answer was recorded"
-    return any(attempt.outcome == Outcome.UNKNOWN.value for attempt in attempts)
+    return any(attempt.outcome == Outcome.UNKNOWN.value or attempt.may_be_double for attempt in attempts)
 
 
 async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligation: Obligation | None) -> bool:
@@ -247,8 +303,9 @@ async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligati
 
 def _given_up(row: MessageRow, reason: str) -> MessageGaveUp:
     return MessageGaveUp(
-        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step, reason=reason[:500]
-    )
+        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step, reason=reason[:500],
+        carried_by=row.carried_by or "",
+    )  # fmt: skip
 
 
 async def send(house: House, channel: Channel, claimed: Claim, answers: Answers) -> None:
@@ -258,9 +315,9 @@ async def send(house: House, channel: Channel, claimed: Claim, answers: Answers)
     if problem:
         receipt = Receipt(Outcome.REFUSED, None, problem)
     else:
-        text, html = letter_of(house, row)
+        letter, html = letter_of(house, row)
         message = Message(
-            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=text, spill=claimed.reference,
+            key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=letter, spill=claimed.reference,
             duty=claimed.duty, step=row.step, at=house.now(), language=row.language, html=html, unsubscribe=unsubscribe_url(house, row),
             return_path=bounce_address(house, row.id) if row.channel == "email" else "",
         )  # fmt: skip
@@ -275,39 +332,43 @@ async def send(house: House, channel: Channel, claimed: Claim, answers: Answers)
 
 
 async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt) -> None:
-    """Note the answer to one try. The message itself moves on only while it is still ours."""
+    """Note the answer to one try. The message, and each that it carries, moves on only while it is still ours."""
     mine = select(Attempt).where(col(Attempt.message_id) == claimed.row.id, col(Attempt.number) == claimed.number)
     attempt = (await tx.session.execute(mine)).scalar_one()
     row = await tx.session.get_one(MessageRow, claimed.row.id)
     attempt.ended_at, attempt.outcome = tx.now, receipt.outcome.value
     attempt.provider_id, attempt.detail = receipt.provider_id, receipt.detail[:2048]
-    if row.state != "sending" or row.claimed_by != worker or row.tries != claimed.number:
-        return
-    spill = await tx.session.get_one(Spill, row.spill_id)
-    row.lease_until = None
-    match receipt.outcome:
-        case Outcome.ACCEPTED:
-            row.state = "accepted"
-            row.silent_until = await _silent_until(tx, row)
-            accepted = MessageAccepted(
-                message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step,
-                may_be_double=attempt.may_be_double,
-            )  # fmt: skip
-            await tx.record(spill, accepted)
-        case Outcome.REFUSED:
-            row.state = "refused"
-            await tx.record(spill, _given_up(row, receipt.detail))
-        case _:
-            row.state = "waiting"
-            row.next_at = tx.now + timedelta(seconds=_wait_seconds(claimed.number, receipt))
+    tries = [(row, claimed.number), *[(await tx.session.get_one(MessageRow, key), number) for key, number in claimed.carried]]
+    ours = [one for one, number in tries if one.state == "sending" and one.claimed_by == worker and one.tries == number]
+    state = {Outcome.ACCEPTED: "accepted", Outcome.REFUSED: "refused"}.get(receipt.outcome, "waiting")
+    for one in ours:  # all of them before what follows asks how the others of a rung stand
+        one.state, one.lease_until = state, None
+        if state == "waiting":
+            one.next_at = tx.now + timedelta(seconds=_wait_seconds(claimed.number, receipt))
+            # What surely did not go out may go with others next time, or alone.
+            one.carried_by = one.carried_by if receipt.outcome is Outcome.UNKNOWN else None
             tx.wakes_worker = True
+    for one in ours if state != "waiting" else ():
+        spill = await tx.session.get_one(Spill, one.spill_id)
+        if state == "accepted":
+            one.silent_until = await _silent_until(tx, one)
+            await tx.record(spill, _accepted(one, may_be_double=attempt.may_be_double))
+        else:
+            await tx.record(spill, _given_up(one, receipt.detail))
+
+
+def _accepted(row: MessageRow, *, may_be_double: bool) -> MessageAccepted:
+    return MessageAccepted(
+        message=row.id, obligation=row.obligation_id, person=row.person, channel=row.channel, step=row.step, may_be_double=may_be_double,
+        carried_by=row.carried_by or "",
+    )  # fmt: skip
 
 
 async def _silent_until(tx: Transaction, row: MessageRow) -> datetime | None:
-    """Until when a sign is awaited that a message of a duty arrived: the set time, or half of the time left. None where no sign can come."""
+    """Until when a sign is awaited that a message of a duty arrived: the set time, or half of the time left; None where none can come."""
     settings = tx.house.settings
     hears = bool(settings.twilio_account_sid) and is_public_https(settings.public_url)
-    if row.obligation_id is None or row.channel not in _WITH_RECEIPTS or row.receipt in _SETTLED or not hears:
+    if row.obligation_id is None or row.carried_by or row.channel not in _WITH_RECEIPTS or row.receipt in _SETTLED or not hears:
         return None
     due_at = (await tx.session.get_one(Obligation, row.obligation_id)).due_at
     wait = timedelta(minutes=settings.silent_minutes)

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select
@@ -17,6 +18,7 @@ from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook
 from service.errors import BadInput, NotKnown
+from service.on_call import roster_of, take_off
 from service.settings import Settings
 from service.spills import clean
 from service.tables import Account, Contact, Spill
@@ -39,27 +41,26 @@ class Person:
     quiet: tuple[str, str] | None = None
 
 
-async def people_of(tx: Transaction, spill: Spill, role: str) -> list[Person]:
-    """Who fills a role for this spill: the named discharger where there is one, else the city's contacts; empty where nobody does."""
+async def people_of(tx: Transaction, spill: Spill, role: str, at: datetime | None = None) -> list[Person]:
+    """Who fills a role for this spill at a moment (default: now); empty where nobody does.
+
+    The named discharger where there is one, else those of the city's contacts who are on call.
+    """
     if role == "discharger" and spill.discharger.get("name"):
         return [_person(spill.discharger["name"], role, spill.discharger, spill.language)]
-    found: list[Person] | None = tx.memo.get(("people", spill.city, role))
-    if found is None:
-        query = select(Contact).where(col(Contact.city) == spill.city, col(Contact.role) == role).order_by(col(Contact.id))
-        found = tx.memo[("people", spill.city, role)] = [_of_contact(contact) for contact in (await tx.session.execute(query)).scalars()]
-    return found
+    return [_of_contact(contact) for contact in (await roster_of(tx, spill.city, role)).told(at or tx.now)]
 
 
 async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
     """Who looks at a report: the duty officers of its city, where it has none yet of the nearest city that has any, else of every city."""
-    rows = (await tx.session.execute(select(Contact).where(col(Contact.role) == "duty_officer").order_by(col(Contact.id)))).scalars().all()
-    cities = {contact.city for contact in rows}
+    cities = set((await tx.session.execute(select(col(Contact.city)).where(col(Contact.role) == "duty_officer").distinct())).scalars())
     if spill.city is not None:
         cities = {spill.city} & cities or cities
     elif spill.lat is not None and spill.lon is not None:
         nearest = tx.house.places.locate(spill.lat, spill.lon).nearest
         cities = {nearest or ""} & cities or cities
-    found = [_of_contact(contact) for contact in rows if contact.city in cities]
+    rosters = [await roster_of(tx, city, "duty_officer") for city in sorted(cities)]
+    found = [_of_contact(contact) for roster in rosters for contact in roster.told(tx.now)]
     return [person for person in found if person.addresses] or await last_resort(tx, spill)
 
 
@@ -115,9 +116,9 @@ async def add_contact(
         faults.append(f"ROLE: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
     if not name.strip():
         faults.append("NAME: missing; right would be: a person or a desk")
-    faults += _faults_of_phone(tx.house.settings, phone, number, voice=voice)
     if email and (problem := problem_with_email(email)):
         faults.append(f"--email: {problem}")
+    faults += _faults_of_phone(tx.house.settings, phone, number, voice=voice)
     faults += _faults_of_addresses(tx.house.settings, webhook, apprise)
     if not (email or phone or webhook or apprise):
         faults.append("--email, --phone: both missing, and no --webhook or --apprise; right would be: at least one of them")
@@ -174,7 +175,9 @@ async def remove_contact(tx: Transaction, number: int) -> None:
     contact = await tx.session.get(Contact, number)
     if contact is None:
         raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
+    await take_off(tx, contact)
     await tx.session.delete(contact)
+    await tx.session.flush()
 
 
 def link_token(house: House, purpose: str, spill: Spill) -> str:

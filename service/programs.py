@@ -27,6 +27,7 @@ from service.errors import BadInput, SpillclockError
 from service.office_days import count_gaps_anew, left_of, served_cities
 from service.sending_cap import tries_today
 from service.settings import Settings
+from service.suppressions import unreachable
 from service.tables import Account, Contact, Credential, Spill
 from service.transaction import House, reading, transaction
 from service.worker import Worker, working
@@ -177,8 +178,16 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         findings += _callbacks(settings)
         findings.append(await _sent_today(house))
         findings += await _unfilled_roles(house)
+        findings += await _unreachable(house)
         findings += await _calendars(house)
     return findings
+
+
+async def _unreachable(house: House) -> list[str]:
+    """The people in roles who cannot be told by one of their channels, because their address bounced or they wrote STOP."""
+    cure = "correct the address, or lift it on /staff/suppressions"
+    async with reading(house) as tx:
+        return [f"{'WRONG' if one.alone else 'WARN '}  {one.contact.city}: {one.says}; {cure}" for one in await unreachable(tx)]
 
 
 async def _calendars(house: House) -> list[str]:

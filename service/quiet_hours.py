@@ -22,7 +22,7 @@ def read_quiet(text: str) -> tuple[str, str]:
 
 
 def instant(day: date, at: time, zone: ZoneInfo) -> datetime:
-    """A local time of a day as a moment (UTC). A time that a night skips is as long after midnight; of one it has twice, the first counts."""
+    """A local time of a day as a moment (UTC). One that a night skips is as long after midnight; of one it has twice, the first counts."""
     return datetime.combine(day, at, zone).astimezone(UTC)
 
 

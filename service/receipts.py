@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -63,16 +63,25 @@ async def note(tx: Transaction, message: MessageRow, heard: Heard) -> bool:
     ))  # fmt: skip
     if _RANKS.get(heard.status, 0) <= _RANKS.get(message.receipt, 0):
         return True
-    message.receipt, message.receipt_at = heard.status, tx.now
-    if heard.status in (*_ARRIVED, *FAILED):
-        message.silent_until = None
+    together = [message, *await _carried(tx, message)]
+    for row in together:
+        row.receipt, row.receipt_at = heard.status, tx.now
+        if heard.status in (*_ARRIVED, *FAILED):
+            row.silent_until = None
     await tx.session.flush()  # what follows asks the table how the other messages of the rung stand
     if message.spill_id is not None:
-        await _record(tx, await tx.session.get_one(Spill, message.spill_id), message, heard)
+        await _record(tx, await tx.session.get_one(Spill, message.spill_id), together, heard)
     return True
 
 
-async def _record(tx: Transaction, spill: Spill, message: MessageRow, heard: Heard) -> None:
+async def _carried(tx: Transaction, message: MessageRow) -> list[MessageRow]:
+    """The messages that went out as part of this one."""
+    query = select(MessageRow).where(col(MessageRow.carried_by) == message.id, col(MessageRow.id) != message.id)
+    return list((await tx.session.execute(query.order_by(col(MessageRow.id)))).scalars())
+
+
+async def _record(tx: Transaction, spill: Spill, together: Sequence[MessageRow], heard: Heard) -> None:
+    message = together[0]
     if heard.status in _ARRIVED:
         arrived = MessageArrived(
             message=message.id, obligation=message.obligation_id, person=message.person, channel=message.channel, step=message.step,
@@ -80,7 +89,8 @@ async def _record(tx: Transaction, spill: Spill, message: MessageRow, heard: Hea
         )  # fmt: skip
         await tx.record(spill, arrived)
     elif heard.status in FAILED:
-        await tx.record(spill, _failed(message, heard.detail))
+        for row in together:  # each is about a duty of its own, and may have been the last hope of its rung
+            await tx.record(spill, _failed(row, heard.detail))
 
 
 def _failed(message: MessageRow, reason: str, *, silent: bool = False) -> MessageFailed:
@@ -138,9 +148,10 @@ async def give_up_waiting(tx: Transaction, key: str) -> None:
     if message.spill_id is None or message.obligation_id is None or message.receipt in (*_ARRIVED, *FAILED):
         return
     spill = await tx.session.get_one(Spill, message.spill_id)
-    obligation = await tx.session.get_one(Obligation, message.obligation_id)
-    if obligation.state in OPEN_STATES and not await has_seen(tx, spill, obligation, message):
-        await tx.record(spill, _failed(message, "no sign that it arrived", silent=True))
+    for row in (message, *await _carried(tx, message)):
+        obligation = await tx.session.get(Obligation, row.obligation_id) if row.obligation_id else None
+        if obligation and obligation.state in OPEN_STATES and not await has_seen(tx, spill, obligation, row):
+            await tx.record(spill, _failed(row, "no sign that it arrived", silent=True))
 
 
 async def stop_waiting(tx: Transaction, key: str) -> None:

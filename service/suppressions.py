@@ -1,4 +1,4 @@
-"""Addresses that nothing is sent to: they bounced for good, or their owner wants no more. Always visible, lifted with a reason, never deleted."""
+"""Addresses that nothing is sent to: they bounced for good, or their owner wants no more. Lifted with a reason, never deleted."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def _spills_of(tx: Transaction, channel: str, address: str, message: Messa
     )
     found: dict[int, tuple[Spill, str]] = {}
     for spill, person in await tx.session.execute(query):
-        found.setdefault(spill.id, (spill, person))
+        found.setdefault(spill.id or 0, (spill, person))
     return list(found.values())
 
 

@@ -3,16 +3,35 @@
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
 the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`) and its texts
 of messages (`city_texts`).
+Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
 
-from service.pages import board, calendars, city_texts, discharger, law, place, public, quantities, sign_in, spill, status, what_if
+from service.pages import (
+    act,
+    board,
+    calendars,
+    city_texts,
+    discharger,
+    law,
+    place,
+    public,
+    quantities,
+    replies,
+    sign_in,
+    spill,
+    status,
+    suppressions,
+    what_if,
+)
 from service.pages.problems import error_page
 
 router = APIRouter()
-for part in (public, what_if, law, status, discharger, sign_in, board, spill, place, quantities, calendars, city_texts):
+for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, place, quantities, calendars, city_texts):
+    router.include_router(part.router)
+for part in (replies, suppressions):
     router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

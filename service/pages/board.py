@@ -18,6 +18,8 @@ from service.pages.rendering import city_name, house_of, rule_of, staff_page, zo
 from service.pages.speech import ENGLISH
 from service.pages.status import amount
 from service.pages.words import MATERIALS
+from service.replies import unsettled
+from service.suppressions import unreachable
 from service.tables import Spill
 from service.transaction import House, reading
 
@@ -41,13 +43,15 @@ async def board_page(request: Request) -> Response:
         unassigned = await board(tx, staff, state="unassigned", limit=20) if state is None and not text and number <= 1 else []
         now = tx.now
         served = [each for each in await served_cities(tx) if staff.may_see(each)]
+        barred = [one.says for one in await unreachable(tx, [each for each in house.cities if staff.may_see(each)])]
+        waiting = len(await unsettled(tx, staff))
     rows = [line(house, row, now) for row in found[:_PAGE]]
     top = {row["spill"].reference for row in unassigned}
     others = [row for row in rows if row["reference"] not in top]
     kept = {key: value for key, value in (("city", city), ("state", state), ("q", text)) if value}
     return staff_page(
         request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)},
-        calendars=ending(house, served, now), states=_STATES, city=city, state=state, text=text,
+        calendars=ending(house, served, now), unreachable=barred, waiting=waiting, states=_STATES, city=city, state=state, text=text,
         unassigned=[line(house, row, now) for row in unassigned],
         alarms=[row for row in others if _is_alarm(row)], rows=[row for row in others if not _is_alarm(row)],
         earlier=f"/staff?{urlencode({**kept, 'page': number - 1})}" if number > 1 else "",

@@ -10,8 +10,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from deadlines import CityLaw, Clock, Recipient, Rule, as_z
-from deadlines.facts import FLAGS, METHODS, ORDERS
+from deadlines.facts import FLAGS, METHODS
 from deadlines.strip import strip_as_json
+from service.acting import ACT_TYPES, named_by_start
 from service.errors import BadInput
 from service.followups import items_of, versions, wants_report
 from service.obligations import clock_json, of_spill
@@ -193,25 +194,11 @@ def done_by(spill: Spill, duty: Duty, fields: Fields, now: datetime) -> Done:
             raise BadInput("nobody is named to be told", ["recipient: this duty names nobody"])
         way = fields.text("way") or next(iter(duty.ways), "telephone")
         act |= {"type": "notice_given", "recipient": duty.recipient.id, "method": way}
-    elif duty.act in words.ACTS:
-        act |= {"type": words.ACTS[duty.act][0], **_named_by_start(spill, duty)}
+    elif duty.act in ACT_TYPES:
+        act |= {"type": ACT_TYPES[duty.act], **named_by_start(spill, duty.row, duty.rule)}
     else:
         raise BadInput("nothing ends this duty but time", [f"{duty.row.duty}: it is kept, not done"])
     return Done(act, _note(fields))
-
-
-def _named_by_start(spill: Spill, duty: Duty) -> dict[str, Any]:
-    """Which order or hearing it is about, as the event says that started the clock."""
-    events = spill.facts.get("events", [])
-    number = duty.clock["event"]
-    start = events[number] if number is not None and number < len(events) else {}
-    if duty.act == "order":
-        return {"order": start["order"]} if start.get("order") in ORDERS else {}
-    if duty.act in ("hearing", "hearing-notice") and duty.rule:
-        hearings = [str(hearing) for hearing in (duty.rule.trigger.where.get("hearing", ()) if duty.rule.trigger else ())]
-        hearing = start.get("hearing") or (hearings[0] if len(hearings) == 1 else None) or ("appeal" if "appeal" in duty.row.duty else None)
-        return {"hearing": hearing} if hearing else {}
-    return {}
 
 
 def _note(fields: Fields) -> str:

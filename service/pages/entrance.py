@@ -17,7 +17,7 @@ from service.transaction import reading
 
 SESSION_COOKIE = "spillclock_session"
 _OWN_PAGE = re.compile(
-    r"/staff(/spills/[A-Za-z0-9-]{1,24}|/quantities|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+    r"/staff(/spills/[A-Za-z0-9-]{1,24}|/quantities|/replies|/suppressions|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
 )
 
 

@@ -14,11 +14,11 @@ from fastapi.responses import RedirectResponse, Response
 from deadlines import PlannedRung, as_z
 from deadlines.facts import CHOICES, EVENT_KEYS, FLAGS
 from deadlines.quantities import GALLONS
-from service import obligations
+from service import obligations, replies
 from service.access import ROLES, Staff
 from service.errors import BadInput, NotKnown
-from service.escalation import ladder_of
 from service.events import ObligationAcknowledged, SpillEvent
+from service.ladders import ladder_of
 from service.pages import law_words
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.deliveries import deliveries_of, tally
@@ -56,7 +56,8 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         history = await tx.history(spill)
         duties = await duties_of(tx, spill)
         ladders = await _ladders(tx, spill, duties)
-        messages = await deliveries_of(tx, spill)
+        messages = await deliveries_of(tx, spill, history)
+        answers = await replies.of_spill(tx, spill)
         discharger = await people_of(tx, spill, "discharger")
         inquired = await obligations.open_questions(tx, spill)
     zone = zone_of(house, spill.city)
@@ -68,7 +69,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
         rq=finding_of(house.rulebook.quantities, spill.facts),
-        place=place_shown(house, spill), typed=None, asked=None, answers=(),
+        place=place_shown(house, spill), replies=answers, typed=None, asked=None, answers=(),
     )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:
 
 async def _ladders(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dict[int, list[tuple[PlannedRung, str]]]:
     """The rungs still to come of each clock, each with whom it will tell and how."""
-    rungs = {duty.id: ladder_of(tx.house, duty.row, tx.now) for duty in duties}
+    rungs = {duty.id: ladder_of(duty.row, tx.now) for duty in duties}
     roles = {role for ladder in rungs.values() for rung in ladder for role in rung.tell}
     names = {role: ", ".join(person.name for person in await people_of(tx, spill, role)) for role in sorted(roles)}
     return {clock: [(rung, _told_by(rung, names)) for rung in ladder] for clock, ladder in rungs.items()}

@@ -83,7 +83,7 @@ def _in_step(history: Sequence[tuple[EventRow, e.SpillEvent]]) -> list[tuple[Eve
 
 def _step_of(row: EventRow) -> tuple[str, datetime]:
     """What belongs together: events of a kind from one transaction; messages, which have one each, from one minute."""
-    alone = row.kind == e.MessageAccepted.kind
+    alone = row.kind in (e.MessageAccepted.kind, e.MessageArrived.kind)
     return row.kind, row.recorded_at.replace(second=0, microsecond=0) if alone else row.recorded_at
 
 
@@ -116,6 +116,7 @@ _TOGETHER: Mapping[type[e.SpillEvent], tuple[str, str]] = {
     e.RungReached: ("People were told about %d duties.", "plain"),
     e.RungReachedNobody: ("ALARM: for %d duties an alert reached nobody.", "bad"),
     e.MessageAccepted: ("%d messages were handed over.", "quiet"),
+    e.MessageArrived: ("%d messages arrived.", "quiet"),
 }
 
 
@@ -228,6 +229,45 @@ def _gave_up(_: _Scene, event: e.MessageGaveUp) -> Told:
     return f"ALARM: a message to {event.person} could not be handed over {how}: {event.reason}.", [], "bad"
 
 
+def _arrived(_: _Scene, event: e.MessageArrived) -> Told:
+    how = {"read": "was read", "delivered": "arrived"}.get(event.status, event.status)
+    return f"The {words.CHANNELS.get(event.channel, event.channel)} to {event.person} {how} ({event.step}).", [], "quiet"
+
+
+def _not_arrived(_: _Scene, event: e.MessageFailed) -> Told:
+    what = f"the {words.CHANNELS.get(event.channel, event.channel)} to {event.person} ({event.step})"
+    if event.silent:
+        return f"No sign came that {what} arrived.", [], "bad"
+    return f"{what[0].upper()}{what[1:]} did not arrive: {event.reason}.", [], "bad"
+
+
+def _next_channel(_: _Scene, event: e.ChannelChanged) -> Told:
+    before, after = (words.CHANNELS.get(channel, channel) for channel in (event.before, event.after))
+    return f"{event.person} is told by {after} instead of {before} ({event.step}).", [], "plain"
+
+
+def _reply(_: _Scene, event: e.ReplyReceived) -> Told:
+    details = [f"Answered: {event.answer}"] if event.answer else []
+    if event.channel == "voice":
+        return f"{event.person} pressed {event.text} in the call ({event.meaning}).", details, "plain"
+    how = words.CHANNELS.get(event.channel, event.channel)
+    if event.meaning == "unknown":
+        return f"{event.person} answered by {how}, and nobody has read it yet: “{event.text}”.", details, "bad"
+    return f"{event.person} answered by {how}: “{event.text}” ({event.meaning}).", details, "plain"
+
+
+def _suppressed(_: _Scene, event: e.AddressSuppressed) -> Told:
+    why = {"bounced": "it takes none", "opted_out": "its owner wants no more", "complained": "its owner complained"}
+    how = words.CHANNELS.get(event.channel, event.channel)
+    says = f"ALARM: no more {how} goes to {event.person} at {event.address}: {why.get(event.reason, event.reason)}."
+    return says, [event.detail] if event.detail else [], "bad"
+
+
+def _restored(_: _Scene, event: e.AddressRestored) -> Told:
+    how = words.CHANNELS.get(event.channel, event.channel)
+    return f"{event.person} gets {how} again at {event.address}: {event.reason}.", [], "good"
+
+
 def _named(_: _Scene, event: e.DischargerNamed) -> Told:
     return f"Discharger named: {event.name}.", [part for part in (event.email, event.phone) if part], "plain"
 
@@ -252,6 +292,13 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.RungReachedNobody: _nobody,
     e.MessageAccepted: _accepted,
     e.MessageGaveUp: _gave_up,
+    e.MessageArrived: _arrived,
+    e.MessageFailed: _not_arrived,
+    e.ChannelChanged: _next_channel,
+    e.ReplyReceived: _reply,
+    e.EscalationAsked: lambda scene, event: (f"{event.person} asked for the next rung: {scene.title(event.duty)}.", [], "plain"),
+    e.AddressSuppressed: _suppressed,
+    e.AddressRestored: _restored,
     e.FollowUpSaved: lambda scene, event: (f"Report draft kept: {scene.title(event.duty)} (version {event.version}).", [], "quiet"),
     e.FollowUpFiled: _filed,
 }

@@ -78,6 +78,9 @@ ACTS: Mapping[str, tuple[str, str]] = {
     "decision": ("decision_made", marked("The decision is made")),
 }
 
+# For staff, in the middle of a sentence.
+CHANNELS: Mapping[str, str] = {"sms": "text message", "email": "e-mail", "voice": "call", "webhook": "webhook", "apprise": "chat message"}
+
 FACTS: Mapping[str, str] = {
     "jurisdiction": marked("City"), "kind": marked("Kind of matter"), "material": marked("What was spilled"), "volume": marked("How much"),
     "reached": marked("What it reached"), "known_at": marked("First known"), "reported_at": marked("Reported to the city"),

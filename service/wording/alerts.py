@@ -24,7 +24,8 @@ _MOST_READ_ALOUD = 3
 class Alert:
     """Everything an alert about a duty is worded from. `steps` are the rungs it stands for, the last being the one now due.
 
-    `code` is what a reply names the message by, `own` the texts of the city, `city` its name.
+    `code` is what a reply names the message by, `own` the texts of the city, `city` its name; `seen` who acknowledged the duty and when,
+    without doing it since.
     """
 
     spill: Spill
@@ -40,6 +41,7 @@ class Alert:
     code: str = ""
     own: Own = field(default_factory=dict)
     city: str = ""
+    seen: tuple[str, datetime] | None = None
 
 
 def alert(about: Alert) -> Words:
@@ -76,7 +78,7 @@ def bundle_values(ordered: Sequence[Alert], speech: Speech) -> Values:
         **_shared(first, speech),
         "changed": speech.say("CHANGED: ") if any(one.changed for one in ordered) else "",
         "count": speech.count("%(number)s duty", "%(number)s duties", len(ordered)),
-        "title": speech.say(first.clock["title"]),
+        "title": _title(first, speech),
         "recipient": _recipient(first, speech),
         "duties": "\n".join(f"- {_in_full(one, speech)}" for one in ordered),
         "others": forms[0],
@@ -111,6 +113,12 @@ def _urgency(about: Alert) -> datetime:
     return moment_of(about.clock["due_at"]) or datetime.max.replace(tzinfo=about.now.tzinfo)
 
 
+def _title(about: Alert, speech: Speech) -> str:
+    """What is to be done; first that it is not, where somebody had acknowledged it and that has expired."""
+    title = speech.say(about.clock["title"])
+    return title if about.seen is None else speech.say("Seen, not done yet: %(title)s", title=title)
+
+
 def _source(clock: Mapping[str, Any], name: str) -> str:
     return str(clock["title"]) if name == "title" else "; ".join(clock["content"])
 
@@ -133,7 +141,7 @@ def _shared(about: Alert, speech: Speech) -> dict[str, str]:
     at_once = due_at is not None and due_at >= about.now and is_immediate(about.clock)
     return {
         "reference": about.spill.reference, "link": about.link, "due": due, "standing": standing,
-        "lead": speech.say("NOW") if at_once else standing,
+        "lead": speech.say("NOW") if at_once else standing if speech.language == "en" else standing[:1].upper() + standing[1:],
         "happened": happened(about.spill, speech), "reply": _reply(about.code, speech), "city": about.city,
     }  # fmt: skip
 
@@ -146,7 +154,7 @@ def _of_duty(about: Alert, speech: Speech) -> dict[str, str]:
     content = "; ".join(speech.say(item) for item in clock["content"])
     return {
         "changed": speech.say("CHANGED: ") if about.changed else "",
-        "title": speech.say(clock["title"]),
+        "title": _title(about, speech),
         "recipient": _recipient(about, speech),
         "how": how(clock, speech),
         "owed_by": speech.say("the city") if clock["owed_by"] == "city" else speech.say("the discharger"),
@@ -185,6 +193,9 @@ def _others(rest: Sequence[Alert], speech: Speech) -> tuple[str, ...]:
 
 
 def _merged(about: Alert, speech: Speech) -> str:
+    if about.seen is not None:
+        person, at = about.seen
+        return speech.say("%(person)s acknowledged it %(when)s; it is not done yet.", person=person, when=when(at, about.zone, speech))
     if about.late_since is None:
         return ""
     return speech.count(
@@ -219,7 +230,7 @@ def _aloud(about: Sequence[Alert], speech: Speech) -> str:
     if len(about) > 1:
         sentences.append(speech.count("%(number)s duty.", "%(number)s duties, the first due first.", len(about)))
     for one in about[:_MOST_READ_ALOUD]:
-        sentences.append(speech.say("%(title)s. Due %(due)s.", title=speech.say(one.clock["title"]), due=_due_aloud(one, speech)))
+        sentences.append(speech.say("%(title)s. Due %(due)s.", title=_title(one, speech), due=_due_aloud(one, speech)))
         if one.recipient is not None:
             sentences.append(speech.say("Tell %(recipient)s.", recipient=numbers_aloud(_recipient(one, speech))))
     if (more := len(about) - _MOST_READ_ALOUD) > 0:

@@ -59,7 +59,9 @@ _ALERT: Mapping[str, Variable] = {
     "presumed": Variable("what is not known yet, where the duty is only presumed, else nothing", rank=5),
     "extended": Variable("the later time that the law may allow, else nothing", rank=5),
     "content": Variable("what a written report must hold, else nothing", rank=5),
-    "merged": Variable("which alerts this one stands for, where some could not go out, else nothing", rank=5),
+    "merged": Variable(
+        "which alerts this one stands for, where some could not go out, or who acknowledged it without doing it, else nothing", rank=5
+    ),
     "advice": Variable("what to do on the page", rank=5),
     "law": Variable("the citation and the rule", rank=5),
     "unverified": Variable("a sentence where the rule was not checked against its source yet, else nothing", rank=5),
@@ -75,9 +77,9 @@ _BUNDLE: Mapping[str, Variable] = {
     "standing": _ALERT["standing"],
     "lead": _ALERT["lead"],
     "changed": _ALERT["changed"],
-    "recipient": Variable("who is to be told first, with telephone numbers", rank=3),
+    "recipient": Variable("who is to be told first, with telephone numbers", rank=2),
     "duties": Variable("every duty with all that is to be known of it, a line each", rank=5),
-    "others": Variable("the other duties with their due times in short, as many as there is room for", rank=2),
+    "others": Variable("the other duties with their due times in short, as many as there is room for", rank=3),
     "happened": _HAPPENED,
     "merged": _ALERT["merged"],
     "advice": _ALERT["advice"],

@@ -26,8 +26,8 @@ _HEAD = Markup(
     "}}\n</style>\n</head>\n"
     '<body class="page" style="margin:0;padding:0;background:#eef1f4">\n'
     '<div class="page" style="background:#eef1f4;padding:16px 8px">\n'
-    '<div class="card" style="max-width:600px;margin:0 auto;padding:24px 20px;border-radius:8px;background:#ffffff;color:#17202a;{font};'
-    'font-size:16px;line-height:1.5;overflow-wrap:break-word;word-break:break-word">\n'
+    '<div class="card" style="max-width:600px;box-sizing:border-box;margin:0 auto;padding:24px 20px;border-radius:8px;'
+    'background:#ffffff;color:#17202a;{font};font-size:16px;line-height:1.5;overflow-wrap:break-word;word-break:break-word">\n'
 )
 _FOOT = Markup("</div>\n</div>\n</body>\n</html>\n")
 _P = Markup('<p style="margin:0 0 6px">{}</p>\n')

@@ -68,6 +68,13 @@ class _Piece:
             return [*self._forms, self._text if self._is_written else ""][self.size]
         return _cut(self._text, self.size) if self.is_shortened else self._text
 
+    def grow(self, fits: Callable[[], bool]) -> None:
+        """Show as much as fits, no less than now."""
+        size = self.size
+        self.size = self._most
+        self.shrink(fits)
+        self.size = max(self.size, size)
+
     def shrink(self, fits: Callable[[], bool]) -> None:
         """Show as much as fits; the least where nothing does."""
         lowest, highest = 0, self.size
@@ -103,6 +110,9 @@ def _try(pieces: Sequence[_Piece]) -> tuple[Short, int] | None:
     for piece in free:
         if not fits() and not piece.has_forms:
             piece.size = -1
+    for piece in reversed(free):  # what the last cut left over is given back
+        if piece.is_shortened and fits():
+            piece.grow(fits)
     text = _joined(pieces)
     encoding, number = segments(text)
     short = Short(text, encoding, number, number <= MOST_SEGMENTS, any(piece.is_shortened for piece in free))

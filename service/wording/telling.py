@@ -83,7 +83,8 @@ def due_words(clock: Mapping[str, Any], zone: ZoneInfo, now: datetime, speech: S
         return told, speech.say("due now")
     if left < timedelta():
         return told, speech.say("OVERDUE by %(span)s", span=speech.span(left))
-    return told, speech.say("%(span)s left", span=speech.span(left))
+    span_left = speech.say("%(span)s left", span=speech.span(left))
+    return told, span_left[:1].lower() + span_left[1:]  # it stands in the middle of a sentence, other than on pages
 
 
 def due_told(clock: Mapping[str, Any], zone: ZoneInfo, now: datetime, speech: Speech = ENGLISH) -> tuple[str, str]:

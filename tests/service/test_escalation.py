@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from notifiers import Outcome
-from service.escalation import ladder_of, planned
 from service.events import (
     MessageGaveUp,
     ObligationAcknowledged,
@@ -18,6 +17,7 @@ from service.events import (
     RungReachedNobody,
     RungRested,
 )
+from service.ladders import ladder_of, planned
 from service.tables import Contact, Obligation
 from service.transaction import transaction
 from tests.houses import TUESDAY, Household, a_household
@@ -85,7 +85,7 @@ async def test_at_the_end_of_its_ladder_a_missed_duty_stays_overdue_in_silence(s
     assert await small.work() is None
     await small.live(days=30)
     assert len(small.outbox()) == sent
-    assert ladder_of(small.house, row, small.clock.at) == []
+    assert ladder_of(row, small.clock.at) == []
 
 
 async def test_the_record_says_who_was_told_of_each_rung(small: Household) -> None:
@@ -273,7 +273,7 @@ async def test_nothing_more_is_sent_once_the_duty_is_done(small: Household) -> N
     await small.live(minutes=20)
     await small.happened(reference, **CALLED)
     row = await small.clock_of(reference, TWO_HOURS)
-    assert (row.state, row.next_at, ladder_of(small.house, row, small.clock.at)) == ("met", None, [])
+    assert (row.state, row.next_at, ladder_of(row, small.clock.at)) == ("met", None, [])
     sent = len(small.outbox())
     await small.live(days=2)
     assert len(small.outbox()) == sent

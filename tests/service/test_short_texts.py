@@ -106,6 +106,12 @@ def test_a_list_is_shortened_by_its_own_shorter_forms() -> None:
     assert not least.fits
 
 
+def test_room_that_is_left_over_is_used() -> None:
+    forms = ("Also: " + "x" * 90 + " and 1 more.", "And 2 more.")
+    short = fitted([Part("Also: " + "x" * 180, 2, forms), Part(" To: "), Part("The Board, 951-555-0100", 3), Part(" " + "y" * 150)])
+    assert short.text == f"{forms[0]} To: The Board, 951-555-0100 {'y' * 150}"
+
+
 def test_what_must_be_whole_is_whole_even_beyond_the_budget() -> None:
     link = "https://spills.example.gov/" + "a" * 400
     short = fitted([Part("SP-1 "), Part("Call the board", 1), Part(f" {link}")])

@@ -184,6 +184,12 @@ def test_a_changed_and_an_overdue_alert_say_so(language: str) -> None:
     assert overdue in words.spoken
 
 
+def test_an_alert_after_an_acknowledgement_says_whose_it_was() -> None:
+    about = an_alert(seen=("Omar Reyes", TUESDAY - timedelta(hours=1)))
+    assert "Omar Reyes acknowledged it Tue Dec 1, 1:05 PM PST; it is not done yet." in alert(about).text
+    assert "Omar Reyes confirmó haberlo visto el mar 1 dic, 1:05 p.m. PST; aún no" in alert(replace(about, language="es")).text
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_report_that_needs_a_person_is_worded_in_both_languages(language: str) -> None:
     words = triage(a_spill(description="<b>Brown</b> water\n\nat the school"), "its city is not known", LINK, language, "4F7")
@@ -405,3 +411,12 @@ def test_no_template_does_more_than_fill_in_names(text: str) -> None:
         words = compose("alert", values, ENGLISH, own("alert", "email", text + "{reference}{due}{link}"))
         assert isinstance(words, Words)
         assert words.note == ""
+
+
+def test_the_page_for_operators_lists_every_kind_and_name() -> None:
+    page = (WORDING.parents[1] / "docs" / "operate.md").read_text(encoding="utf-8")
+    for kind, told in KINDS.items():
+        [row] = [line for line in page.splitlines() if line.startswith("| `") and f"`{kind}`" in line.split("|")[1]]
+        needed, others = (set(re.findall(r"`(\w+)`", cell)) for cell in row.split("|")[3:5])
+        assert needed == set(told.musts)
+        assert needed | others == set(told.variables)

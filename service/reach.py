@@ -1,0 +1,113 @@
+"""Ladders that reach nobody, and times at which nobody is on call: looked for when people or rotas change, and by `doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from service.ladders import OPEN_STATES
+from service.on_call import Roster, roster_of
+from service.suppressions import standing
+from service.tables import Contact, Obligation, Spill
+from service.transaction import Transaction
+from service.wording import local
+
+# Who is on call is looked at so far ahead.
+AHEAD = timedelta(days=28)
+_MOST_NAMED = 3
+_Way = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class _Rungs:
+    """Rungs that tell the same roles by the same channels: their steps, and the duties that have them."""
+
+    steps: dict[str, None] = field(default_factory=dict)
+    duties: dict[str, None] = field(default_factory=dict)
+
+
+async def warnings_of(tx: Transaction, city: str, role: str | None = None) -> list[str]:
+    """What is wrong with whom the ladders of a city reach, now or in the next four weeks: a sentence each, naming the rungs.
+
+    With a role, only what has to do with that one.
+    """
+    ways = await _ways(tx, city)
+    roles = sorted({one for tell, _ in ways for one in tell})
+    rosters = {one: await roster_of(tx, city, one) for one in roles}
+    dead = {channel: await standing(tx, channel) for channel in sorted({channel for _, by in ways for channel in by})}
+    found = [
+        f"nobody fills the role {one}; its rungs reach nobody"
+        for one, roster in rosters.items()
+        if not any(_addresses(contact, dead) for contact in roster.contacts)
+    ]
+    zone = tx.house.rulebook.zones[city]
+    for (tell, by), rungs in ways.items():
+        if role is not None and role not in tell:
+            continue
+        if not any(rosters[one].contacts for one in tell):
+            continue  # said above
+        for at in _moments(tx.now, [rosters[one] for one in tell]):
+            if not any(set(by) & _addresses(contact, dead) for one in tell for contact in rosters[one].told(at)):
+                since = "" if at == tx.now else f" from {local(at, zone)}"
+                found.append(f"{_named(tell, by, rungs)} reach nobody{since}")
+                break
+    nobody = [line for one in roles if role in (None, one) for line in _nobody_on_call(tx.now, one, rosters[one], zone)]
+    return [line for line in found if role is None or role in line] + nobody
+
+
+def _nobody_on_call(now: datetime, role: str, roster: Roster, zone: object) -> list[str]:
+    if not roster.watches:
+        return []
+    gaps = [(begins, ends) for begins, ends, _, nobody in roster.spans(now, now + AHEAD) if nobody]
+    if not gaps:
+        return []
+    begins, ends = gaps[0]
+    more = f", and {len(gaps) - 1} more times in four weeks" if len(gaps) > 1 else ""
+    when = f"from {local(begins, zone)} to {local(ends, zone)}"  # type: ignore[arg-type]
+    return [f"nobody is on call as {role} {when}{more}; alerts then go to everybody in the role"]
+
+
+def _named(tell: Sequence[str], by: Sequence[str], rungs: _Rungs) -> str:
+    duties = list(rungs.duties)
+    more = f" and {len(duties) - _MOST_NAMED} more" if len(duties) > _MOST_NAMED else ""
+    of = f"{', '.join(duties[:_MOST_NAMED])}{more}"
+    return f"the rungs {', '.join(rungs.steps)} ({' or '.join(tell)}, by {' or '.join(by)}) of {of}"
+
+
+async def _ways(tx: Transaction, city: str) -> dict[_Way, _Rungs]:
+    """How the ladders of a city tell people: those of its packs, and of its open duties where the discharger is not named."""
+    ways: dict[_Way, _Rungs] = {}
+    for rule_standing in tx.house.rulebook.law_of(city).rules:
+        for rung in rule_standing.rule.ladder:
+            _add(ways, rung.tell, rung.by, rung.step, rule_standing.rule.duty)
+    query = select(Obligation, Spill).join(Spill, col(Spill.id) == col(Obligation.spill_id))
+    for row, spill in await tx.session.execute(query.where(col(Spill.city) == city, col(Obligation.state).in_(OPEN_STATES))):
+        for stored in row.ladder:
+            if "discharger" not in stored["tell"] or not spill.discharger.get("name"):
+                _add(ways, tuple(stored["tell"]), tuple(stored["by"]), stored["at"], row.duty)
+    return ways
+
+
+def _add(ways: dict[_Way, _Rungs], tell: tuple[str, ...], by: tuple[str, ...], step: str, duty: str) -> None:
+    rungs = ways.setdefault((tell, by), _Rungs())
+    rungs.steps[step] = rungs.duties[duty] = None
+
+
+def _moments(now: datetime, rosters: Sequence[Roster]) -> list[datetime]:
+    """Now, and each moment in the next weeks at which somebody else is on call."""
+    changes = {moment for roster in rosters for watch in roster.watches for moment in watch.changes(now, now + AHEAD)}
+    return [now, *sorted(changes)]
+
+
+def _addresses(contact: Contact, dead: Mapping[str, Mapping[str, object]]) -> set[str]:
+    """The channels that reach a contact."""
+    given = {
+        "email": contact.email, "sms": contact.phone, "voice": contact.phone if contact.voice else "", "webhook": contact.webhook,
+        "apprise": contact.apprise,
+    }  # fmt: skip
+    plain = {"email": contact.email.strip().lower()}
+    return {channel for channel, address in given.items() if address and plain.get(channel, address) not in dead.get(channel, {})}

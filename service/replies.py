@@ -1,0 +1,272 @@
+"""What people answer, by text or with the keys of a telephone: acting on what they were told, out and in again, what nobody understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import func, or_, select
+from sqlmodel import col
+
+from service import acting
+from service.access import Staff
+from service.errors import BadInput, NotKnown
+from service.events import ReplyReceived
+from service.outbox import OPEN_STATES
+from service.parties import ROLE_NAMES, respond_url, staff_url
+from service.receipts import Heard, message_of, note
+from service.reply_words import Command, answer, read_command
+from service.spills import clean
+from service.suppressions import restore, suppress
+from service.tables import MessageRow, Obligation, Reply, Spill
+from service.transaction import House, Transaction, reading, transaction
+
+# What nobody understands is answered so often at most: two machines that answer one another would never end.
+_ANSWER_UNKNOWN_EVERY = timedelta(hours=1)
+_MOST_CHOICES = 3
+_LONGEST_TITLE = 60
+_OPT_OUT_TYPES = {"STOP": "stop", "START": "start", "HELP": "help"}
+_SENT = ("sending", "accepted", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a reply came to."""
+
+    meaning: str
+    answer: str = ""
+    message: MessageRow | None = None
+    is_open_question: bool = False  # answered at most once an hour
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """Who wrote, the message to their number that is the latest, and the language they are answered in."""
+
+    number: str
+    latest: MessageRow | None
+    language: str
+    name: str
+
+
+async def take_text(house: House, form: Mapping[str, str]) -> str:
+    """Take in a text and do what it says. Returns the answer to be sent back, empty for none; the same text twice is one."""
+    sid, number, text = form.get("MessageSid", ""), form.get("From", ""), clean(form.get("Body", ""))[:1600]
+    if not sid or not number:
+        raise BadInput("this is no text", ["MessageSid, From: missing; right would be: what Twilio sends"])
+    async with reading(house) as tx:
+        if (known := await _known(tx, f"sms:{sid}")) is not None:
+            return known.answer
+        latest = await _latest(tx, number)
+    command = read_command(text)
+    opt_out = _OPT_OUT_TYPES.get(form.get("OptOutType", "").upper())
+    if opt_out:
+        command = Command(opt_out)
+    language = "es" if command.is_spanish else latest.language if latest else "en"
+    async with transaction(house, f"{latest.person if latest else number[:60]} (text message)") as tx:
+        if (known := await _known(tx, f"sms:{sid}")) is not None:
+            return known.answer
+        latest = await _latest(tx, number)
+        scene = _Scene(number[:320], latest, language, await _name(tx, latest))
+        taken = await _do(tx, scene, command)
+        if opt_out or (taken.is_open_question and await _answered_lately(tx, number)):
+            taken = replace(taken, answer="")  # Twilio has answered by itself, or we have
+        await keep(tx, Reply(
+            once=f"sms:{sid}"[:200], channel="sms", sender=scene.number, text=text, received_at=tx.now, meaning=taken.meaning,
+            answer=taken.answer,
+        ), taken.message or latest)  # fmt: skip
+        return taken.answer
+
+
+async def _known(tx: Transaction, once: str) -> Reply | None:
+    found: Reply | None = (await tx.session.execute(select(Reply).where(col(Reply.once) == once[:200]))).scalar_one_or_none()
+    return found
+
+
+async def _latest(tx: Transaction, address: str) -> MessageRow | None:
+    """The message to an address that is the latest of all."""
+    query = select(MessageRow).where(func.lower(col(MessageRow.address)) == address.lower(), col(MessageRow.state).in_(_SENT))
+    newest = query.order_by(col(MessageRow.promised_at).desc(), col(MessageRow.id)).limit(1)
+    found: MessageRow | None = (await tx.session.execute(newest)).scalar_one_or_none()
+    return found
+
+
+async def latest_to(tx: Transaction, address: str) -> MessageRow | None:
+    """The latest message to an address, to which an answer without anything better belongs."""
+    return await _latest(tx, address)
+
+
+async def _name(tx: Transaction, latest: MessageRow | None) -> str:
+    """Who we are, to whoever was told: Spillclock, and the city it was about."""
+    spill = await tx.session.get(Spill, latest.spill_id) if latest and latest.spill_id else None
+    city = spill.city if spill and spill.city in tx.house.rulebook.cities else tx.house.first_city
+    return f"Spillclock, {tx.house.rulebook.law_of(city).city.title}"
+
+
+async def keep(tx: Transaction, reply: Reply, message: MessageRow | None) -> None:
+    """Keep a reply with what it belongs to, and tell it in the story of the spill."""
+    reply.message_id = message.id if message else None
+    reply.spill_id = message.spill_id if message else None
+    tx.session.add(reply)
+    await tx.session.flush()
+    if message is not None and message.spill_id is not None:
+        received = ReplyReceived(
+            person=message.person, sender=reply.sender, channel=reply.channel, text=reply.text[:1600], meaning=reply.meaning,
+            answer=reply.answer, message=message.id,
+        )  # fmt: skip
+        await tx.record(await tx.session.get_one(Spill, message.spill_id), received)
+
+
+async def _answered_lately(tx: Transaction, number: str) -> bool:
+    since = tx.now - _ANSWER_UNKNOWN_EVERY
+    query = select(func.count()).select_from(Reply).where(
+        col(Reply.sender) == number, col(Reply.meaning) == "unknown", col(Reply.answer) != "", col(Reply.received_at) > since
+    )  # fmt: skip
+    return bool(await tx.session.scalar(query))
+
+
+async def _do(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
+    url = tx.house.settings.public_url
+    if command.meaning == "stop":
+        new = await suppress(tx, "sms", scene.number, "opted_out", "replied STOP", scene.latest)
+        return _Taken("stop", answer("stop", scene.language, name=scene.name) if new else "")
+    if command.meaning == "start":
+        await restore(tx, "sms", scene.number, "replied START", tx.actor)
+        return _Taken("start", answer("start", scene.language, name=scene.name))
+    if command.meaning == "help":
+        return _Taken("help", answer("help", scene.language, name=scene.name, link=f"{url}/staff"))
+    if command.meaning == "unknown":
+        if scene.latest is None:
+            words = answer("stranger", scene.language, name=scene.name, link=f"{url}/report")
+        else:
+            words = answer("unknown", scene.language)
+        return _Taken("unknown", words, is_open_question=True)
+    return await _act(tx, scene, command)
+
+
+async def _act(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
+    """Do what a command says, about the message it names, or about the only duty that is open to its sender."""
+    found = await _named(tx, scene.number, command.code)
+    if command.code and not found:
+        return _Taken("unknown", answer("no_such_code", scene.language, code=command.code))
+    if not found:
+        link = f"{tx.house.settings.public_url}/staff"
+        return _Taken("unknown", answer("nothing_open", scene.language, link=link), is_open_question=True)
+    if len({message.obligation_id or message.climb for message in found}) > 1:
+        choices = "; ".join([f"{one.code} = {await _what(tx, one)}" for one in found[:_MOST_CHOICES]])
+        return _Taken("unknown", answer("which", scene.language, number=len(found), choices=choices), is_open_question=True)
+    message = await message_of(tx, found[0].id) or found[0]
+    tx.actor = f"{message.person} (text message)"
+    await note(tx, message, Heard("read", "reply", f"answered: {command.meaning}"))
+    spill = await tx.session.get_one(Spill, message.spill_id)
+    key, more = await _perform(tx, spill, message, command.meaning)
+    said = {"what": await _what(tx, message), "link": _link(tx, spill, message), "person": message.person, **more}
+    return _Taken(command.meaning, answer(key, scene.language, **said), message)
+
+
+async def _named(tx: Transaction, number: str, code: str) -> list[MessageRow]:
+    """The messages to a number that a code names, or, without one, the newest about each duty that is still open."""
+    query = (
+        select(MessageRow, col(Obligation.state))
+        .outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
+        .where(col(MessageRow.address) == number, col(MessageRow.channel) == "sms", col(MessageRow.state).in_(_SENT))
+        .where(col(MessageRow.spill_id).is_not(None), col(MessageRow.carried_by).is_(None), col(MessageRow.code) != "")
+        .order_by(col(MessageRow.promised_at).desc(), col(MessageRow.id))
+    )
+    if code:
+        rows = (await tx.session.execute(query.where(col(MessageRow.code) == code))).all()
+        alive = [message for message, state in rows if state in OPEN_STATES or state is None]
+        return alive[:1] or [message for message, _ in rows[:1]]
+    rows = (await tx.session.execute(query.where(col(Obligation.state).in_(OPEN_STATES)))).all()
+    newest: dict[int | None, MessageRow] = {}
+    for message, _ in rows:
+        newest.setdefault(message.obligation_id, message)
+    return list(newest.values())
+
+
+async def _perform(tx: Transaction, spill: Spill, message: MessageRow, meaning: str) -> tuple[str, dict[str, Any]]:
+    """Do one thing about a message. Returns which answer that gets, with its values."""
+    if message.obligation_id is None:
+        return ("acknowledge_report", {}) if meaning == "acknowledge" else ("more", {})
+    duties = await acting.open_duties_of(tx, message)
+    if not duties:
+        return "closed", {}
+    if meaning == "acknowledge":
+        await acting.see(tx, spill, message)
+        return "acknowledge", {}
+    if meaning == "escalate":
+        roles = await acting.escalate(tx, spill, message)
+        return ("escalate", {"roles": ", ".join(ROLE_NAMES.get(role, role) for role in roles)}) if roles else ("escalate_none", {})
+    if len(duties) > 1:
+        return "several", {}
+    try:
+        await acting.finish(tx, spill, duties[0], message.role, f"{message.person} said so by text message")
+    except acting.NotSo as error:
+        return error.why, {}
+    return ("still_open" if duties[0].state in OPEN_STATES else "done"), {}
+
+
+async def _what(tx: Transaction, message: MessageRow) -> str:
+    """What a message was about, in short: SP-2026-00001, Call the board within two hours."""
+    spill = await tx.session.get_one(Spill, message.spill_id)
+    duties = await acting.duties_of(tx, message)
+    if len(duties) != 1:
+        return f"{spill.reference}, {len(duties)} duties" if duties else spill.reference
+    title = str(duties[0].clock["title"])
+    return f"{spill.reference}, {title if len(title) <= _LONGEST_TITLE else title[:_LONGEST_TITLE].rpartition(' ')[0] + '...'}"
+
+
+def _link(tx: Transaction, spill: Spill, message: MessageRow) -> str:
+    return respond_url(tx.house, spill) if message.role == "discharger" else staff_url(tx.house, spill)
+
+
+async def take_key(house: House, key: str, digit: str, call: str) -> MessageRow | None:
+    """Take in the key that was pressed in a call about a message: 1 acknowledges. Returns the message; None where there is none."""
+    async with reading(house) as tx:
+        message = await message_of(tx, key)
+    if message is None or digit != "1":
+        return message
+    async with transaction(house, f"{message.person} (telephone)") as tx:
+        message = await message_of(tx, key)
+        once = f"voice:{call}:{digit}"
+        if message is None or message.spill_id is None or await _known(tx, once) is not None:
+            return message
+        await note(tx, message, Heard("read", "reply", "pressed 1"))
+        spill = await tx.session.get_one(Spill, message.spill_id)
+        await acting.see(tx, spill, message)
+        reply = Reply(once=once[:200], channel="voice", sender=message.address, text="1", received_at=tx.now, meaning="acknowledge")
+        await keep(tx, reply, message)
+        return message
+
+
+async def of_spill(tx: Transaction, spill: Spill) -> list[Reply]:
+    """What was answered about a spill, newest first."""
+    query = select(Reply).where(col(Reply.spill_id) == spill.id).order_by(col(Reply.received_at).desc(), col(Reply.id).desc())
+    return list((await tx.session.execute(query)).scalars())
+
+
+async def unsettled(tx: Transaction, staff: Staff) -> list[tuple[Reply, Spill | None]]:
+    """The replies that nobody could make sense of and no person has looked at, oldest first, of the spills that somebody may see."""
+    query = (
+        select(Reply, Spill)
+        .outerjoin(Spill, col(Spill.id) == col(Reply.spill_id))
+        .where(col(Reply.meaning) == "unknown", col(Reply.settled_at).is_(None))
+        .order_by(col(Reply.received_at), col(Reply.id))
+    )
+    if staff.city is not None:
+        query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    return [(reply, spill) for reply, spill in await tx.session.execute(query.limit(500))]
+
+
+async def settle(tx: Transaction, staff: Staff, number: int) -> Reply:
+    """A person has looked at a reply and done what it needs. Raises NotKnown, NotAllowed below officer."""
+    reply = await tx.session.get(Reply, number)
+    spill = await tx.session.get(Spill, reply.spill_id) if reply and reply.spill_id else None
+    if reply is None or (spill is not None and not staff.may_see(spill.city)):
+        raise NotKnown(f"there is no reply {number}")
+    staff.require("officer", spill.city if spill else None)
+    if reply.settled_at is None:
+        reply.settled_at, reply.settled_by = tx.now, staff.email
+    return reply

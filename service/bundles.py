@@ -62,12 +62,15 @@ def carried_elsewhere() -> ColumnElement[bool]:
 
 
 async def companions(tx: Transaction, row: MessageRow, *, doubtful: bool) -> list[MessageRow]:
-    """What goes out together with a message that is being claimed. Where it is `doubtful` whether it went out: what went with it then."""
+    """What goes out together with a message that is being claimed.
+
+    Where it is `doubtful` whether it went out: what went with it then, with what was taken back since.
+    """
     if row.spill_id is None or row.obligation_id is None or row.subscription_id is not None:
         return []
     other = select(MessageRow).where(col(MessageRow.id) != row.id)
     if doubtful:
-        mine = [col(MessageRow.carried_by) == (row.carried_by or row.id), col(MessageRow.state).in_(_UNDER_WAY)]
+        mine = [col(MessageRow.carried_by) == (row.carried_by or row.id)]
     else:
         mine = [
             col(MessageRow.spill_id) == row.spill_id, col(MessageRow.channel) == row.channel, col(MessageRow.state) == "waiting",

@@ -100,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--city", metavar="CITY", help="the one city this person works for (default: every city)")
     command("token", _later("user_token"), "print a new bearer token, and nothing else", user).add_argument("email", metavar="EMAIL")
     _contact_commands(commands, command)
+    _rota_commands(commands, command)
     _calendar_commands(commands, command)
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
@@ -123,6 +124,33 @@ def _contact_commands(commands: Any, command: Callable[..., argparse.ArgumentPar
     fill.add_argument("--language", default="en", metavar="LANGUAGE", help="en or es (default: en)")
     fill.add_argument("--quiet", default="", metavar="HOURS", help="local hours in which ordinary alerts wait: 22:00-06:00")
     command("remove", _later("contact_remove"), "take a contact out", contact).add_argument("number", metavar="NUMBER", type=int)
+    quiet = command("quiet", _later("contact_quiet"), "set the local hours in which ordinary alerts wait", contact)
+    quiet.add_argument("number", metavar="NUMBER", type=int)
+    quiet.add_argument("hours", metavar="HOURS", help="22:00-06:00, or none")
+
+
+def _rota_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    rota = commands.add_parser("rota", help="who of a role is on call, and when").add_subparsers(required=True, metavar="ACTION")
+    known = command("list", _later("rota_list"), "every rota with its overrides, and who is on call now", rota)
+    known.add_argument("city", metavar="CITY", nargs="?", default="", help="of one city (default: of all)")
+    enter = command("add", _later("rota_add"), "enter a rota: its members take turns, or a calendar says who is on call", rota)
+    for name in ("city", "role", "name"):
+        enter.add_argument(name, metavar=name.upper())
+    enter.add_argument("--members", default="", metavar="NUMBERS", help="contacts in the order of their turns: 3,5,7")
+    enter.add_argument("--starts-on", default="", metavar="DATE", help="the day on which the first turn begins (default: today)")
+    enter.add_argument("--turn-days", default=7, type=int, metavar="DAYS", help="how long a turn is (default: 7)")
+    enter.add_argument("--handover", default="08:00", metavar="TIME", help="the local time at which turns begin (default: 08:00)")
+    enter.add_argument("--ics", default="", metavar="URL", help="the https address of a calendar, read every 15 minutes")
+    other = command("override", _later("rota_override"), "have somebody be on call for a time whatever the turns say", rota)
+    other.add_argument("number", metavar="NUMBER", type=int, help="the rota")
+    other.add_argument("contact", metavar="CONTACT", type=int)
+    other.add_argument("since", metavar="FROM", help="RFC 3339, or local time of the city: 2026-12-24T08:00")
+    other.add_argument("until", metavar="UNTIL")
+    other.add_argument("--holiday", action="store_true", help="the contact is away then; whoever comes next in turn stands in")
+    other.add_argument("--reason", default="", metavar="TEXT")
+    remove = command("remove", _later("rota_remove"), "end a rota; with --override take one override or holiday of it out", rota)
+    remove.add_argument("number", metavar="NUMBER", type=int)
+    remove.add_argument("--override", type=int, metavar="NUMBER")
 
 
 def _calendar_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
-from service import access, office_days, parties, programs, rehearsal, replanning
+from service import access, office_days, parties, programs, rehearsal, replanning, rota_command
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
 from service.logbook import keep_log
+from service.reach import warnings_of
 from service.reading_input import moment, read_json
 from service.settings import Settings, packs_folder, read_settings
 from service.transaction import Transaction, reading, transaction
@@ -139,13 +140,27 @@ def _contact_add(given: argparse.Namespace) -> int:
 
 
 def _contact_remove(given: argparse.Namespace) -> int:
-    async def work() -> None:
+    async def work() -> list[str]:
         async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
-            await parties.remove_contact(tx, given.number)
+            gone = await parties.remove_contact(tx, given.number)
+            return [f"contact {given.number} removed", *rota_command.warned(await warnings_of(tx, gone.city, gone.role))]
 
-    asyncio.run(work())
-    _say(f"contact {given.number} removed")
+    print("\n".join(asyncio.run(work())))
     return DONE
+
+
+def _printed(lines: Callable[[Transaction, argparse.Namespace], Awaitable[list[str]]]) -> Callable[[argparse.Namespace], int]:
+    """The command that prints what came of a change in a transaction of its own."""
+
+    async def work(given: argparse.Namespace) -> list[str]:
+        async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
+            return await lines(tx, given)
+
+    def run_it(given: argparse.Namespace) -> int:
+        print("\n".join(asyncio.run(work(given))))
+        return DONE
+
+    return run_it
 
 
 def _calendar_list(given: argparse.Namespace) -> int:
@@ -217,5 +232,10 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "calendar_list": _calendar_list,
     "calendar_add": _calendar_add,
     "calendar_remove": _calendar_remove,
+    "rota_list": _printed(rota_command.listed),
+    "rota_add": _printed(rota_command.add),
+    "rota_override": _printed(rota_command.override),
+    "rota_remove": _printed(rota_command.remove),
+    "contact_quiet": _printed(rota_command.quiet),
     "doctor": _doctor,
 }

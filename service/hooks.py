@@ -124,6 +124,8 @@ def _require_secret(request: Request, secret: str) -> None:
             given = base64.b64decode(given).decode("utf-8", "replace").partition(":")[2]
         except ValueError:
             given = ""
+    elif scheme.lower() != "bearer":
+        given = ""
     same = hmac.compare_digest(given.strip().encode("utf-8", "replace"), secret.encode())
     if not secret or not same:
         raise NotAllowed("this call needs the secret of SPILLCLOCK_MAIL_HOOK_SECRET")

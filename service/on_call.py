@@ -1,4 +1,4 @@
-"""Who of the people in a role is on call at a moment: by turns handed over at a local time, by overrides, holidays and a calendar from elsewhere.
+"""Who of the people in a role is on call at a moment: by turns handed over at a local time, overrides, holidays, a calendar from elsewhere.
 
 A role without a rota is a group: everybody in it is told. Beside a rota, a contact that it never names is told too, as a desk would be.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -102,7 +103,7 @@ class Roster:
         """From when to when whom: people on call, or everybody with True where nobody is."""
         moments = sorted({since, *(moment for watch in self.watches for moment in watch.changes(since, until)), until})
         found: list[tuple[datetime, datetime, list[Contact], bool]] = []
-        for begins, ends in zip(moments, moments[1:], strict=False):
+        for begins, ends in pairwise(moments):
             called = self.called(begins)
             people = [contact for contact in self.contacts if contact.id in called] if called else list(self.contacts)
             if found and found[-1][1] == begins and (found[-1][2], found[-1][3]) == (people, not called):

@@ -45,6 +45,7 @@ _SEND_PART_OF_LEASE = 0.8
 _WITH_RECEIPTS = ("sms", "voice")
 _SETTLED = ("delivered", "read", "undelivered", "bounced")
 _SHORTEST_SILENCE = timedelta(seconds=30)
+_UNDER_WAY = ("waiting", "sending")
 _WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
 
 
@@ -233,13 +234,14 @@ async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[st
     wanted: list[tuple[MessageRow, Obligation | None]] = []
     for one in group:
         obligation = await tx.session.get(Obligation, one.obligation_id) if one.obligation_id else None
-        if await _still_wanted(tx, one, spill, obligation):
+        if one.state in _UNDER_WAY and await _still_wanted(tx, one, spill, obligation):
             wanted.append((one, obligation))
     if not wanted:
         return None
     if not doubtful:
         wanted.sort(key=lambda pair: bundles.order_of(pair[0]))
-    as_before = doubtful and len(wanted) == len(group)  # the same words under the same key: it may have gone out
+    # The same words under the same key: it may have gone out.
+    as_before = doubtful and len(wanted) == len(group) and row.carried_by is None
     if not as_before and not await _reword(tx, spill, wanted):
         seen.difference_update(one.id for one, _ in wanted[1:])
         del wanted[1:]

@@ -18,7 +18,8 @@ from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook
 from service.errors import BadInput, NotKnown
-from service.on_call import roster_of, take_off
+from service.on_call import forget_rosters, roster_of, take_off
+from service.quiet_hours import read_quiet
 from service.settings import Settings
 from service.spills import clean
 from service.tables import Account, Contact, Spill
@@ -170,14 +171,30 @@ def how_else(contact: Contact) -> list[str]:
     return [word for word in words if word]
 
 
-async def remove_contact(tx: Transaction, number: int) -> None:
-    """Take a contact out; what was sent to them stays on record. Raises NotKnown."""
+async def remove_contact(tx: Transaction, number: int) -> Contact:
+    """Take a contact out, and off every rota; what was sent to them stays on record. Raises NotKnown."""
     contact = await tx.session.get(Contact, number)
     if contact is None:
         raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
     await take_off(tx, contact)
     await tx.session.delete(contact)
     await tx.session.flush()
+    forget_rosters(tx)
+    return contact
+
+
+async def set_quiet(tx: Transaction, number: int, quiet: str) -> Contact:
+    """Set a contact's quiet hours, 22:00-06:00 in local time of the city, or none. Raises NotKnown, BadInput."""
+    contact = await tx.session.get(Contact, number)
+    if contact is None:
+        raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
+    try:
+        contact.quiet_from, contact.quiet_to = read_quiet(quiet) if quiet else ("", "")
+    except ValueError as error:
+        raise BadInput("these hours cannot be kept", [f"HOURS: {error}; right would be: 22:00-06:00, or none"]) from None
+    await tx.session.flush()
+    forget_rosters(tx)
+    return contact
 
 
 def link_token(house: House, purpose: str, spill: Spill) -> str:

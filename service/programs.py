@@ -25,10 +25,11 @@ from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
 from service.office_days import count_gaps_anew, left_of, served_cities
+from service.reach import uncalled, unreached
 from service.sending_cap import tries_today
 from service.settings import Settings
 from service.suppressions import unreachable
-from service.tables import Account, Contact, Credential, Spill
+from service.tables import Account, Credential
 from service.transaction import House, reading, transaction
 from service.worker import Worker, working
 
@@ -269,16 +270,9 @@ async def send_test(settings: Settings, address: str, by: str | None, now: Now =
 
 
 async def _unfilled_roles(house: House) -> list[str]:
+    """The ladders that reach nobody, and times at which nobody is on call."""
     async with reading(house) as tx:
-        rows = (await tx.session.execute(select(Contact))).scalars().all()
-        filled = {(contact.city, contact.role) for contact in rows if contact.email or contact.phone or contact.webhook or contact.apprise}
-        cities = {city for city, _ in filled} | {
-            city for city in (await tx.session.execute(select(col(Spill.city)).distinct())).scalars() if city
-        }
-    findings = []
-    for city in sorted(cities):
-        roles = {role for standing in house.rulebook.law_of(city).rules for rung in standing.rule.ladder for role in rung.tell}
-        findings += [
-            f"WRONG  {city}: nobody fills the role {role}; its rungs reach nobody" for role in sorted(roles) if (city, role) not in filled
-        ]
+        cities = [city for city in await served_cities(tx) if city in house.cities]
+        findings = [f"WRONG  {city}: {line}" for city in cities for line in await unreached(tx, city)]
+        findings += [f"WARN   {city}: {line}" for city in cities for line in await uncalled(tx, city)]
     return findings or ([] if cities else ["WRONG  no city has contacts; every ladder reaches nobody"])

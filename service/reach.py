@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
+from deadlines.ladder import ROLES
 from service.ladders import OPEN_STATES
 from service.on_call import Roster, roster_of
 from service.suppressions import standing
@@ -31,10 +32,12 @@ class _Rungs:
 
 
 async def warnings_of(tx: Transaction, city: str, role: str | None = None) -> list[str]:
-    """What is wrong with whom the ladders of a city reach, now or in the next four weeks: a sentence each, naming the rungs.
+    """What is wrong with whom the ladders of a city reach and with who is on call; with a role, only what has to do with that one."""
+    return await unreached(tx, city, role) + await uncalled(tx, city, role)
 
-    With a role, only what has to do with that one.
-    """
+
+async def unreached(tx: Transaction, city: str, role: str | None = None) -> list[str]:
+    """The roles that nobody fills, and the rungs that reach nobody now or at a time in the next four weeks: a sentence each."""
     ways = await _ways(tx, city)
     roles = sorted({one for tell, _ in ways for one in tell})
     rosters = {one: await roster_of(tx, city, one) for one in roles}
@@ -55,20 +58,25 @@ async def warnings_of(tx: Transaction, city: str, role: str | None = None) -> li
                 since = "" if at == tx.now else f" from {local(at, zone)}"
                 found.append(f"{_named(tell, by, rungs)} reach nobody{since}")
                 break
-    nobody = [line for one in roles if role in (None, one) for line in _nobody_on_call(tx.now, one, rosters[one], zone)]
-    return [line for line in found if role is None or role in line] + nobody
+    return [line for line in found if role is None or role in line]
 
 
-def _nobody_on_call(now: datetime, role: str, roster: Roster, zone: object) -> list[str]:
-    if not roster.watches:
-        return []
-    gaps = [(begins, ends) for begins, ends, _, nobody in roster.spans(now, now + AHEAD) if nobody]
-    if not gaps:
-        return []
-    begins, ends = gaps[0]
-    more = f", and {len(gaps) - 1} more times in four weeks" if len(gaps) > 1 else ""
-    when = f"from {local(begins, zone)} to {local(ends, zone)}"  # type: ignore[arg-type]
-    return [f"nobody is on call as {role} {when}{more}; alerts then go to everybody in the role"]
+async def uncalled(tx: Transaction, city: str, role: str | None = None) -> list[str]:
+    """When in the next four weeks nobody is on call for a role that has a rota, and what is wrong with calendars of rotas."""
+    zone = tx.house.rulebook.zones[city]
+    found = []
+    for one in [role] if role else ROLES:
+        roster = await roster_of(tx, city, one)
+        gaps = [(begins, ends) for begins, ends, _, nobody in roster.spans(tx.now, tx.now + AHEAD) if nobody] if roster.watches else []
+        if gaps:
+            begins, ends = gaps[0]
+            more = f", and {len(gaps) - 1} more times in four weeks" if len(gaps) > 1 else ""
+            when = f"from {local(begins, zone)} to {local(ends, zone)}"
+            found.append(f"nobody is on call as {one} {when}{more}; alerts then go to everybody in the role")
+        for rota in (watch.rota for watch in roster.watches if watch.rota.ics_problem):
+            read = f"last read {local(rota.ics_read_at, zone)}" if rota.ics_read_at else "never read yet"
+            found.append(f"the calendar of rota {rota.name} ({one}), {read}: {rota.ics_problem}")
+    return found
 
 
 def _named(tell: Sequence[str], by: Sequence[str], rungs: _Rungs) -> str:

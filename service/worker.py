@@ -19,6 +19,7 @@ from apscheduler.triggers.date import DateTrigger
 from notifiers import Channel
 from service import escalation, intake, obligations, outbox, receipts
 from service.events import AssessmentFailed
+from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
 
@@ -36,6 +37,8 @@ SLOTS = 8
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
+# A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
+_LOOK_AT_CALENDARS_SECONDS = 60.0
 
 
 class Worker:
@@ -46,6 +49,7 @@ class Worker:
         self.channels = channels
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._answers = outbox.Answers(house, self.name)
+        self._calendars = Calendars(house)
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
@@ -128,6 +132,7 @@ class Worker:
         try:
             async with asyncio.TaskGroup() as loops:
                 loops.create_task(self._climb_when_due(scheduler))
+                loops.create_task(self._read_calendars())
                 for channel in self.channels.values():
                     loops.create_task(self._send_when_due(channel))
         finally:
@@ -155,6 +160,15 @@ class Worker:
                 if following is not None:
                     at = DateTrigger(following)
                     scheduler.add_job(ring, at, id="next", replace_existing=True, misfire_grace_time=None, coalesce=True, max_instances=1)
+
+    async def _read_calendars(self) -> None:
+        """Read the calendars of rotas kept elsewhere, in a loop of its own: a slow server holds up no alert."""
+        while True:
+            try:
+                await self._calendars.read_due()
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while reading calendars; trying again", self.name)
+            await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()

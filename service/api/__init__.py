@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from service.api import calendars, cities, clocks, quantities, replies, rules, spills, templates
+from service.api import calendars, cities, clocks, quantities, replies, rotas, rules, spills, templates
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
@@ -11,6 +11,7 @@ router.include_router(quantities.router)
 router.include_router(rules.router)
 router.include_router(calendars.router)
 router.include_router(cities.router)
+router.include_router(rotas.router)
 router.include_router(replies.router)
 router.include_router(templates.router)
 

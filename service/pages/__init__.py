@@ -4,6 +4,7 @@ Anybody reports (`public`); the reporter follows (`status`); the discharger does
 the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`) and its texts
 of messages (`city_texts`).
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
+Who is on call stands in `on_call`.
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
@@ -16,6 +17,7 @@ from service.pages import (
     city_texts,
     discharger,
     law,
+    on_call,
     place,
     public,
     quantities,
@@ -31,7 +33,7 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions):
+for part in (replies, suppressions, on_call):
     router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

@@ -98,12 +98,12 @@ def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:
 async def _ladders(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dict[int, list[tuple[PlannedRung, str]]]:
     """The rungs still to come of each clock, each with whom it will tell and how."""
     rungs = {duty.id: ladder_of(duty.row, tx.now) for duty in duties}
-    roles = {role for ladder in rungs.values() for rung in ladder for role in rung.tell}
-    names = {role: ", ".join(person.name for person in await people_of(tx, spill, role)) for role in sorted(roles)}
-    return {clock: [(rung, _told_by(rung, names)) for rung in ladder] for clock, ladder in rungs.items()}
+    return {clock: [(rung, await _told_by(tx, spill, rung)) for rung in ladder] for clock, ladder in rungs.items()}
 
 
-def _told_by(rung: PlannedRung, names: Mapping[str, str]) -> str:
+async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
+    """Whom a rung tells, by the rotas as they are known now, and how."""
+    names = {role: ", ".join(person.name for person in await people_of(tx, spill, role, rung.at)) for role in rung.tell}
     parts = [f"{ROLE_NAMES.get(role, role)} ({names[role] or 'nobody fills this role'})" for role in rung.tell]
     return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
 

@@ -62,7 +62,8 @@ def story(house: House, spill: Spill, zone: ZoneInfo, history: Sequence[tuple[Ev
     """The days of a spill, newest first, and within a day the newest first."""
     scene = _Scene(house, spill, zone)
     lines: list[Line] = []
-    for _, group in groupby(_in_step(history), key=lambda pair: _step_of(pair[0])):
+    sent = [pair for pair in history if not (isinstance(pair[1], e.MessageAccepted) and pair[1].carried_by)]  # part of another message
+    for _, group in groupby(_in_step(sent), key=lambda pair: _step_of(pair[0])):
         lines.extend(_told(scene, list(group)))
     days: list[Day] = []
     for _, line in sorted(enumerate(lines), key=lambda pair: (pair[1].at, pair[0]), reverse=True):
@@ -212,7 +213,23 @@ def _filed(scene: _Scene, event: e.FollowUpFiled) -> Told:
 
 def _rested(scene: _Scene, event: e.RungRested) -> Told:
     which = f"{scene.title(event.duty)} ({', '.join(event.steps)})"
-    return f"An alert was left out, because {event.person} had seen the one before: {which}.", [], "quiet"
+    until = moment_of(event.until)
+    again = [f"It goes out {ENGLISH.when(until, scene.zone)} if the duty is not done by then."] if until else []
+    return f"An alert was left out, because {event.person} had seen the one before: {which}.", again, "quiet"
+
+
+def _held(scene: _Scene, event: e.RungHeld) -> Told:
+    until = moment_of(event.until)
+    when = f" until {ENGLISH.when(until, scene.zone)}" if until else ""
+    which = f"{scene.title(event.duty)} ({', '.join(event.steps)})"
+    return f"An alert waits{when}: those told before hear of it after their quiet hours, and may still see to it: {which}.", [], "quiet"
+
+
+def _expired(scene: _Scene, event: e.AcknowledgementExpired) -> Told:
+    at = moment_of(event.acknowledged_at)
+    when = f" ({ENGLISH.when(at, scene.zone)})" if at else ""
+    says = f"{event.person} had seen the alert{when}, but it is not done: {scene.title(event.duty)}."
+    return says, [f"What was left out goes out now: {', '.join(event.steps)}."], "bad"
 
 
 def _nobody(scene: _Scene, event: e.RungReachedNobody) -> Told:
@@ -289,6 +306,8 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ObligationAcknowledged: lambda scene, event: (f"{event.person} has seen the alert: {scene.title(event.duty)}.", [], "plain"),
     e.RungReached: _rung,
     e.RungRested: _rested,
+    e.RungHeld: _held,
+    e.AcknowledgementExpired: _expired,
     e.RungReachedNobody: _nobody,
     e.MessageAccepted: _accepted,
     e.MessageGaveUp: _gave_up,

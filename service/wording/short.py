@@ -73,7 +73,8 @@ class _Piece:
         size = self.size
         self.size = self._most
         self.shrink(fits)
-        self.size = max(self.size, size)
+        if self.size < size or not fits():
+            self.size = size
 
     def shrink(self, fits: Callable[[], bool]) -> None:
         """Show as much as fits; the least where nothing does."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-_METRES_PER_DEGREE = 111_320.0
+METRES_PER_DEGREE = 111_320.0
 # Boundaries of 2019 taken as WGS84 are good to about a metre; nearer than this to an edge a person should look.
 NEAR_EDGE_METRES = 100.0
 # A place told by an address or a telephone's position may be this far off: every city so near might be the one that was meant.
@@ -72,13 +72,21 @@ class Places:
         """Whether a point lies in the box around some city: False, at little cost, for one that is surely in none."""
         return any(_degrees_off(box, lat, lon, 1.0) == 0 for box in self._boxes.values())
 
+    def metres_to(self, city: str, lat: float, lon: float) -> float | None:
+        """How far a point lies from a city, in metres: 0 within it; None where the boundary is not known."""
+        box = self._boxes.get(city)
+        if box is None:
+            return None
+        found = self._measured(city, lat, lon, math.cos(math.radians(lat)), in_box=_degrees_off(box, lat, lon, 1.0) == 0)
+        return 0.0 if found.inside else found.metres
+
     def locate(self, lat: float, lon: float) -> Place:
         """The city around a point in degrees, and every city it may be meant for.
 
         Two cities that both hold it (a sliver of overlap): the one it lies deeper in.
         """
         scale = math.cos(math.radians(lat))
-        off = {city: _degrees_off(box, lat, lon, scale) * _METRES_PER_DEGREE for city, box in self._boxes.items()}
+        off = {city: _degrees_off(box, lat, lon, scale) * METRES_PER_DEGREE for city, box in self._boxes.items()}
         found: list[Candidate] = []
         nearest: Candidate | None = None
         for city in sorted(off, key=lambda one: off[one]):
@@ -99,7 +107,7 @@ class Places:
         off = [[_ring_distance(ring, lat, lon, scale) for ring in part] for part in parts]
         edge = min(distance for part in off for distance in part)
         inside = edge < _ON_THE_LINE or (in_box and any(_holds(part, lat, lon) for part in parts))
-        return Candidate(city, edge * _METRES_PER_DEGREE, inside)
+        return Candidate(city, edge * METRES_PER_DEGREE, inside)
 
 
 def _order(candidate: Candidate) -> tuple[bool, float]:

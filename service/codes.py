@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
-import secrets
+from dataclasses import dataclass
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlmodel import col
 
 from service.tables import MessageRow, Obligation
-from service.transaction import Transaction
+from service.transaction import House, Transaction
 
 # No sign looks like another (0 O Q, 1 I L, 5 S, 8 B, 2 Z, U V), and a digit before each letter keeps every code from being a word.
 _DIGITS, _LETTERS = "234679", "CDFGHJKMNPRTWXY"
-_CODE = re.compile(rf"[{_DIGITS}][{_LETTERS}][{_DIGITS}][{_LETTERS}]")
+_SIGNS = (_DIGITS, _LETTERS, _DIGITS, _LETTERS)
+_CODE = re.compile("".join(f"[{signs}]" for signs in _SIGNS))
 _OPEN = ("running", "overdue")
+
+
+@dataclass
+class _Given:
+    """The codes given to an address: those still open, and how many there ever were."""
+
+    still_open: set[str]
+    number: int
 
 
 def is_code(word: str) -> bool:
@@ -22,26 +33,37 @@ def is_code(word: str) -> bool:
     return _CODE.fullmatch(word) is not None
 
 
-def made_up() -> str:
-    """Some code."""
-    return "".join(secrets.choice(signs) for signs in (_DIGITS, _LETTERS, _DIGITS, _LETTERS))
+def code_of(house: House, address: str, number: int) -> str:
+    """The code of a number for an address: nobody can guess it, and a rehearsal gives the same each time."""
+    made = int.from_bytes(hmac.new(house.signing_key, f"code|{address}|{number}".encode(), hashlib.sha256).digest()[:8])
+    code = ""
+    for signs in _SIGNS:
+        made, at = divmod(made, len(signs))
+        code += signs[at]
+    return code
 
 
 async def new_code(tx: Transaction, channel: str, address: str) -> str:
     """A code for a message to an address, unlike that of any other still open to it; nothing where a channel cannot be answered by one."""
     if channel != "sms":
         return ""
-    taken: set[str] | None = tx.memo.get(("codes", address))
-    if taken is None:
+    given = await _given(tx, address)
+    code = ""
+    while not code or code in given.still_open:
+        code = code_of(tx.house, address, given.number)
+        given.number += 1
+    given.still_open.add(code)
+    return code
+
+
+async def _given(tx: Transaction, address: str) -> _Given:
+    found: _Given | None = tx.memo.get(("codes", address))
+    if found is None:
+        mine = (col(MessageRow.address) == address, col(MessageRow.code) != "")
         still_open = or_(col(MessageRow.obligation_id).is_(None), col(Obligation.state).in_(_OPEN))
         query = (
-            select(col(MessageRow.code))
-            .outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
-            .where(col(MessageRow.address) == address, col(MessageRow.code) != "", still_open)
+            select(col(MessageRow.code)).outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id)).where(*mine, still_open)
         )
-        taken = tx.memo[("codes", address)] = set((await tx.session.execute(query)).scalars())
-    code = made_up()
-    while code in taken:
-        code = made_up()
-    taken.add(code)
-    return code
+        number = await tx.session.scalar(select(func.count()).select_from(MessageRow).where(*mine))
+        found = tx.memo[("codes", address)] = _Given(set((await tx.session.execute(query)).scalars()), number or 0)
+    return found

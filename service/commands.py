@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -68,11 +69,18 @@ def _migrate(_: argparse.Namespace) -> int:
 
 
 def _rehearse(given: argparse.Namespace) -> int:
-    facts = read_json(given.facts)
-    if not isinstance(facts, dict):
-        raise BadInput("one fact object", [f"{given.facts}: a rehearsal plays one fact object; right would be: an object"])
-    facts = json.loads(json.dumps(facts, default=float))
-    messages = asyncio.run(rehearsal.rehearse(facts, moment("--until", given.until)))
+    if given.example == "":
+        for one in rehearsal.examples().values():
+            _say(f"{one.name}\n    {one.about}")
+        return DONE
+    if (given.facts is None) == (given.example is None):
+        raise BadInput("what to rehearse", ["FACTS.json, --example: right would be: a file of facts, or an example, and not both"])
+    if given.example is not None:
+        chosen = rehearsal.example(given.example)
+        facts, until, cast = chosen.facts, moment("--until", given.until) or chosen.until, chosen.cast
+    else:
+        facts, until, cast = _facts_of(given.facts), moment("--until", given.until), rehearsal.Cast()
+    messages = asyncio.run(rehearsal.rehearse(facts, until, cast))
     zone = open_rulebook(packs_folder()).zones[facts["jurisdiction"]]
     for message in messages:
         if given.json:
@@ -83,6 +91,15 @@ def _rehearse(given: argparse.Namespace) -> int:
     if not messages:
         _say("No message would be sent: no clock runs for these facts.")
     return DONE
+
+
+def _facts_of(name: str) -> dict[str, Any]:
+    """The one fact object of a file."""
+    facts = read_json(name)
+    if not isinstance(facts, dict):
+        raise BadInput("one fact object", [f"{name}: a rehearsal plays one fact object; right would be: an object"])
+    read: dict[str, Any] = json.loads(json.dumps(facts, default=float))
+    return read
 
 
 def _user_add(given: argparse.Namespace) -> int:

@@ -261,7 +261,7 @@ class ChannelChanged(SpillEvent):
 
 
 class ReplyReceived(SpillEvent):
-    """Somebody answered a message: what they said, what it was taken to mean, and what was answered (empty: nothing)."""
+    """Somebody answered a message: what they said, and what it was taken to mean."""
 
     kind = "reply:received"
     person: str
@@ -269,7 +269,6 @@ class ReplyReceived(SpillEvent):
     channel: str
     text: str
     meaning: str
-    answer: str
     message: str | None = None
 
 
@@ -325,6 +324,26 @@ class FollowUpFiled(SpillEvent):
     missing: list[str]
     on_time: bool
     late_by_s: int | None
+
+
+class AdvisoryIssued(SpillEvent):
+    """The public is told. `advisory_kind`: advisory, update, all_clear; `follows` is the advisory that it belongs to, None for the first."""
+
+    kind = "advisory:issued"
+    advisory: int
+    advisory_kind: str
+    follows: int | None
+    words: dict[str, str]
+    area: dict[str, JsonValue]
+
+
+class AdvisorySent(SpillEvent):
+    """A message was promised to everybody whom an advisory concerns."""
+
+    kind = "advisory:sent"
+    advisory: int
+    advisory_kind: str
+    people: int
 
 
 EVENT_TYPES: dict[str, type[SpillEvent]] = {event.kind: event for event in SpillEvent.__subclasses__()}

@@ -21,6 +21,10 @@ _ACT = {"en": "Seen it, or escalate it, without signing in", "es": "Ya lo vi, o 
 _ACT_HTML = Markup(
     '<p class="quiet" style="margin:0 0 6px;font-size:14px;color:#55606b"><a href="{link}" style="color:inherit">{label}</a></p>\n'
 )
+_STOP = {"en": "End these messages", "es": "No recibir más estos mensajes"}
+# Where a link stands whose secret part is not kept; as long as what takes its place when the message goes out.
+TO_BE_CONFIRMED = "the-secret-part-of-the-link"
+CONFIRM_STEP = "confirm"
 _END_OF_PAGE = "</div>\n</div>\n</body>"
 
 
@@ -45,11 +49,23 @@ def act_url(house: House, key: str) -> str:
     return f"{house.settings.public_url}/act/{_token(house, 'act', key)}"
 
 
+def confirm_token(house: House, key: str) -> str:
+    """The secret part of the link that confirms a subscription. It is derived for its message; only its digest is kept."""
+    made = hmac.new(house.signing_key, f"confirm|{key}".encode(), hashlib.sha256).digest()
+    return base64.b32encode(made).decode().lower()[: len(TO_BE_CONFIRMED)]
+
+
 def letter_of(house: House, message: MessageRow) -> tuple[str, str]:
-    """The text and the HTML that a mail goes out with: those promised, and in a mail about a duty the link to act on it."""
-    if message.channel != "email" or message.obligation_id is None or message.subscription_id is not None:
+    """The text and the HTML that a message goes out with: those promised, and in a mail the link to act on its duty or to get no more."""
+    if message.step == CONFIRM_STEP and message.subscription_id is not None:
+        token = confirm_token(house, message.id)
+        return message.text.replace(TO_BE_CONFIRMED, token), message.html.replace(TO_BE_CONFIRMED, token)
+    if message.channel != "email" or (message.obligation_id is None and message.subscription_id is None):
         return message.text, message.html
-    link, label = act_url(house, message.id), _ACT.get(message.language, _ACT["en"])
+    if message.subscription_id is not None:
+        link, label = unsubscribe_url(house, message), _STOP.get(message.language, _STOP["en"])
+    else:
+        link, label = act_url(house, message.id), _ACT.get(message.language, _ACT["en"])
     before, end, after = message.html.rpartition(_END_OF_PAGE)
     html = f"{before}{_ACT_HTML.format(link=link, label=label)}{end}{after}" if end else message.html
     return f"{message.text.rstrip()}\n\n{label}: {link}\n", html

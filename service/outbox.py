@@ -21,6 +21,7 @@ from sqlmodel import col
 from notifiers import Channel, Message, Outcome, Receipt
 from notifiers.twilio import is_public_https
 from service import bundles
+from service.dead_addresses import suppress_for
 from service.events import MessageAccepted, MessageGaveUp
 from service.ladders import OPEN_STATES as OPEN_STATES
 from service.ladders import climbing as climbing
@@ -29,7 +30,7 @@ from service.parties import Person
 from service.quiet_hours import waits_until
 from service.sending_cap import hold_what_can_wait, note_tries
 from service.suppressions import why_not
-from service.tables import Attempt, MessageRow, Obligation, Spill
+from service.tables import Attempt, MessageRow, Obligation, Spill, Subscription
 from service.transaction import House, Transaction, transaction
 from service.wording import Words
 
@@ -139,10 +140,9 @@ async def next_message_at(tx: Transaction) -> datetime | None:
 
 
 async def waits_since(tx: Transaction) -> datetime | None:
-    """Since when the longest waiting message could have been tried and was not; None where none waits."""
-    return await tx.session.scalar(
-        select(func.min(col(MessageRow.next_at))).where(col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
-    )
+    """Since when the longest waiting alert could have been tried and was not; None where none waits. What is for subscribers can wait."""
+    waiting = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now, col(MessageRow.subscription_id).is_(None))
+    return await tx.session.scalar(select(func.min(col(MessageRow.next_at))).where(*waiting))
 
 
 async def release_orphans(house: House, now: datetime) -> None:
@@ -157,7 +157,7 @@ class Claim:
     """A message this worker has claimed, and which try it is; with those that it carries, and which try it is of each."""
 
     row: MessageRow
-    reference: str
+    reference: str | None
     duty: str | None
     number: int
     carried: tuple[tuple[str, int], ...] = ()
@@ -227,14 +227,14 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
 
 async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[str]) -> Claim | None:
     """Claim a message with what goes out with it, less what is no longer wanted; None where nothing is left. `seen` gets all of them."""
-    spill = await tx.session.get_one(Spill, row.spill_id)
+    spill = await tx.session.get_one(Spill, row.spill_id) if row.spill_id is not None else None
     doubtful = await _close_cut_off(tx, row)
     group = [row, *await bundles.companions(tx, row, doubtful=doubtful)]
     seen.update(one.id for one in group)
     wanted: list[tuple[MessageRow, Obligation | None]] = []
     for one in group:
         obligation = await tx.session.get(Obligation, one.obligation_id) if one.obligation_id else None
-        if one.state in _UNDER_WAY and await _still_wanted(tx, one, spill, obligation):
+        if one.state in _UNDER_WAY and await _still_wanted(tx, one, obligation):
             wanted.append((one, obligation))
     if not wanted:
         return None
@@ -253,14 +253,14 @@ async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[st
         one.carried_by = None if one is carrier else carrier.id
     tx.session.add(Attempt(message_id=carrier.id, number=carrier.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
     carried = tuple((one.id, one.tries) for one, _ in wanted[1:])
-    return Claim(carrier, spill.reference, obligation.duty if obligation else None, carrier.tries, carried)
+    return Claim(carrier, spill.reference if spill else None, obligation.duty if obligation else None, carrier.tries, carried)
 
 
-async def _reword(tx: Transaction, spill: Spill, wanted: list[tuple[MessageRow, Obligation | None]]) -> bool:
+async def _reword(tx: Transaction, spill: Spill | None, wanted: list[tuple[MessageRow, Obligation | None]]) -> bool:
     """Have the first of these say what all of them are about, as it stands now. Returns False where that fails: it goes out alone then."""
     carrier = wanted[0][0]
     about = [(row, obligation) for row, obligation in wanted if obligation is not None]
-    if not about or (len(about) == 1 and not carrier.tries and not bundles.is_stale(carrier, tx.now)):
+    if spill is None or not about or (len(about) == 1 and not carrier.tries and not bundles.is_stale(carrier, tx.now)):
         return True
     try:
         words = await bundles.words_of(tx, spill, about)
@@ -284,9 +284,12 @@ async def _close_cut_off(tx: Transaction, row: MessageRow) -> bool:
     return any(attempt.outcome == Outcome.UNKNOWN.value or attempt.may_be_double for attempt in attempts)
 
 
-async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligation: Obligation | None) -> bool:
+async def _still_wanted(tx: Transaction, row: MessageRow, obligation: Obligation | None) -> bool:
     """Checked at the moment of sending: the duty is still open and due when it says, and there is still sense in trying."""
     if obligation is not None and (obligation.state not in OPEN_STATES or not row.climb.startswith(climbing(obligation))):
+        row.state, row.next_at, row.lease_until = "cancelled", None, None
+        return False
+    if row.subscription_id is not None and await _was_ended(tx, row):
         row.state, row.next_at, row.lease_until = "cancelled", None, None
         return False
     if row.receipt in ("sent", "delivered", "read"):  # a try whose answer was lost went out all the same
@@ -294,13 +297,33 @@ async def _still_wanted(tx: Transaction, row: MessageRow, spill: Spill, obligati
         return False
     if reason := await why_not(tx, row.channel, row.address):
         row.state, row.next_at, row.lease_until = "refused", None, None
-        await tx.record(spill, _given_up(row, reason))
+        await _record(tx, row, _given_up(row, reason))
         return False
     if tx.now >= row.give_up_at and row.tries:
         row.state, row.next_at, row.lease_until = "gave_up", None, None
-        await tx.record(spill, _given_up(row, f"tried {row.tries} times in {PATIENCE}"))
+        await _record(tx, row, _given_up(row, f"tried {row.tries} times in {PATIENCE}"))
         return False
     return True
+
+
+async def _was_ended(tx: Transaction, row: MessageRow) -> bool:
+    """Whether a subscriber wants no more: their subscription ended, and no newer one of the public stands for the same address."""
+    mine = await tx.session.get_one(Subscription, row.subscription_id)
+    if mine.ended_at is None:
+        return False
+    others = select(func.count()).select_from(Subscription).where(
+        col(Subscription.kind) == "public", col(Subscription.channel) == row.channel, col(Subscription.address) == row.address,
+        col(Subscription.confirmed_at).is_not(None), col(Subscription.ended_at).is_(None),
+    )  # fmt: skip
+    return mine.kind != "public" or not await tx.session.scalar(others)
+
+
+async def _record(tx: Transaction, row: MessageRow, event: MessageAccepted | MessageGaveUp) -> None:
+    """Record what became of a message with its spill. One for a subscriber is no part of any story; its dead address is noted all the same."""
+    if row.spill_id is not None:
+        await tx.record(await tx.session.get_one(Spill, row.spill_id), event)
+    elif isinstance(event, MessageGaveUp):
+        await suppress_for(tx, row, event.reason)
 
 
 def _given_up(row: MessageRow, reason: str) -> MessageGaveUp:
@@ -351,12 +374,11 @@ async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt
             one.carried_by = one.carried_by if receipt.outcome is Outcome.UNKNOWN else None
             tx.wakes_worker = True
     for one in ours if state != "waiting" else ():
-        spill = await tx.session.get_one(Spill, one.spill_id)
         if state == "accepted":
             one.silent_until = await _silent_until(tx, one)
-            await tx.record(spill, _accepted(one, may_be_double=attempt.may_be_double))
+            await _record(tx, one, _accepted(one, may_be_double=attempt.may_be_double))
         else:
-            await tx.record(spill, _given_up(one, receipt.detail))
+            await _record(tx, one, _given_up(one, receipt.detail))
 
 
 def _accepted(row: MessageRow, *, may_be_double: bool) -> MessageAccepted:

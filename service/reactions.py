@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, obligations, spills
+from service import escalation, fallback, news, obligations, spills
 from service.events import (
     ActRecorded,
     DischargerNamed,
@@ -15,6 +15,7 @@ from service.events import (
     ObligationMet,
     ObligationMoved,
     ObligationOpened,
+    ObligationOverdue,
     ObligationWaived,
     ObligationWithdrawn,
     PlaceMoved,
@@ -24,16 +25,17 @@ from service.events import (
 from service.transaction import Reaction
 
 REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
-    FactsRecorded: [spills.take_facts, obligations.reassess],
-    PlaceMoved: [spills.take_facts],
+    FactsRecorded: [spills.take_facts, news.note, obligations.reassess],
+    PlaceMoved: [spills.take_facts, news.note],
     ActRecorded: [spills.take_facts, obligations.reassess],
     DischargerNamed: [spills.take_facts],
     TriageAsked: [escalation.ask_a_person],
-    ObligationOpened: [escalation.begin],
-    ObligationMoved: [escalation.begin],
-    ObligationMet: [escalation.stop],
-    ObligationWithdrawn: [escalation.stop],
-    ObligationWaived: [escalation.stop],
+    ObligationOpened: [escalation.begin, news.note],
+    ObligationMoved: [escalation.begin, news.note],
+    ObligationMet: [escalation.stop, news.note],
+    ObligationWithdrawn: [escalation.stop, news.note],
+    ObligationWaived: [escalation.stop, news.note],
+    ObligationOverdue: [news.note],
     ObligationAcknowledged: [escalation.rest],
     MessageGaveUp: [fallback.suppress_refused, fallback.go_on],
     MessageFailed: [fallback.go_on],

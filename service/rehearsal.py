@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import SecretStr
+from sqlalchemy import select
+from sqlmodel import col
 
 from deadlines import as_z, read_facts, read_moment
 from deadlines.ladder import CHANNELS
 from notifiers import Channel, FileChannel, Message, Receipt
+from service import obligations
+from service.errors import BadInput
 from service.events import FactsRecorded, ReportReceived
-from service.parties import example_contacts
+from service.ladders import OPEN_STATES
+from service.parties import add_contact, example_contacts
+from service.rotas import NewRota, add_rota
 from service.settings import Settings
 from service.spills import open_spill, record_act
-from service.tables import MessageRow
-from service.transaction import House, reading, transaction
+from service.tables import MessageRow, Spill
+from service.transaction import House, Transaction, reading, transaction
 from service.wiring import build_house, migrate
 from service.worker import Worker
 
 # Rehearsed to so long after the last ladder has been climbed to its top, at most.
 _LONGEST = timedelta(days=400)
+_CODE = "4F7K"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,52 @@ class Rehearsed:
     step: str
     reason: str
     duty: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who fills the roles (as `spillclock contact add` takes them), their rotas with members by name, and who sees an alert when."""
+
+    people: Sequence[Mapping[str, Any]] = ()
+    rotas: Sequence[Mapping[str, Any]] = ()
+    acknowledged: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A spill to rehearse by name, with what it shows."""
+
+    name: str
+    about: str
+    facts: dict[str, Any]
+    until: datetime
+    cast: Cast
+
+
+def examples() -> dict[str, Example]:
+    """The spills that can be rehearsed by name, in the order of their file."""
+    read = yaml.safe_load(files("service").joinpath("rehearsal_examples.yaml").read_text(encoding="utf-8"))
+    found = [
+        Example(
+            one["name"], one["about"], _as_json(one["facts"]), one["until"].astimezone(UTC),
+            Cast(one.get("people", ()), one.get("rotas", ()), _as_json(one.get("acknowledged", []))),
+        )
+        for one in read
+    ]  # fmt: skip
+    return {one.name: one for one in found}
+
+
+def example(name: str) -> Example:
+    """An example by its name. Raises BadInput that lists them all."""
+    found = examples()
+    if name not in found:
+        raise BadInput("no such example", [f"--example: {name!r} is none; right would be: one of {'; '.join(found)}"])
+    return found[name]
+
+
+def _as_json(value: Any) -> Any:
+    """A value of YAML as JSON has it: moments as text."""
+    return json.loads(json.dumps(value, default=lambda moment: moment.isoformat()))
 
 
 class _Stage:
@@ -74,10 +130,11 @@ class _Noting:
         await self._inner.aclose()
 
 
-async def rehearse(facts: Mapping[str, Any], until: datetime | None = None) -> list[Rehearsed]:
+async def rehearse(facts: Mapping[str, Any], until: datetime | None = None, cast: Cast | None = None) -> list[Rehearsed]:
     """Play a fact object from its first moment to `until` (default: until every ladder is at its top). Returns every message in order.
 
-    Events of the facts happen at their own times. Every role of the city is filled by example people. Raises FactFaults for bad facts.
+    Events of the facts happen at their own times. Without a `cast`, every role of the city is filled by example people, and nobody
+    acknowledges anything. Raises FactFaults for bad facts.
     """
     with tempfile.TemporaryDirectory(prefix="spillclock-rehearsal-") as folder:
         stage = _Stage(datetime(1970, 1, 1, tzinfo=UTC))
@@ -96,16 +153,17 @@ async def rehearse(facts: Mapping[str, Any], until: datetime | None = None) -> l
         stage.present = begins_at
         try:
             await migrate(house)
-            return await _play(house, stage, facts, until or begins_at + _LONGEST, Path(folder))
+            return await _play(house, stage, facts, until or begins_at + _LONGEST, cast or Cast())
         finally:
             await house.engine.dispose()
 
 
-async def _play(house: House, stage: _Stage, facts: Mapping[str, Any], until: datetime, folder: Path) -> list[Rehearsed]:
-    channels: dict[str, Channel] = {name: _Noting(FileChannel(folder / "outbox.jsonl", name), stage) for name in CHANNELS}
+async def _play(house: House, stage: _Stage, facts: Mapping[str, Any], until: datetime, cast: Cast) -> list[Rehearsed]:
+    path = house.settings.outbox_path
+    channels: dict[str, Channel] = {name: _Noting(FileChannel(path, name), stage) for name in CHANNELS}
     worker = Worker(house, channels, "rehearsal")
-    acts = sorted(facts.get("events") or [], key=lambda act: _moment(house, facts, act["at"]))
-    reference = await _open(house, {key: value for key, value in facts.items() if key != "events" and value is not None})
+    acts = sorted([*(facts.get("events") or []), *cast.acknowledged], key=lambda act: _moment(house, facts, act["at"]))
+    reference = await _open(house, {key: value for key, value in facts.items() if key != "events" and value is not None}, cast)
     following: datetime | None = stage.present
     while following is not None and following <= until:
         stage.present = max(stage.present, following)
@@ -114,7 +172,7 @@ async def _play(house: House, stage: _Stage, facts: Mapping[str, Any], until: da
         if coming is not None and coming <= until and (following is None or coming <= following):
             stage.present = max(stage.present, coming)
             async with transaction(house, "rehearsal") as tx:
-                await record_act(tx, await tx.spill(reference), acts.pop(0))
+                await _act(tx, await tx.spill(reference), acts.pop(0))
             following = stage.present
     return await _told(house, stage)
 
@@ -123,26 +181,53 @@ def _moment(house: House, facts: Mapping[str, Any], at: str) -> datetime:
     return read_moment(at, house.rulebook.zones[facts["jurisdiction"]])
 
 
-async def _open(house: House, facts: dict[str, Any]) -> str:
+async def _act(tx: Transaction, spill: Spill, act: Mapping[str, Any]) -> None:
+    """Record an event of the facts, or that somebody sees the alert about a duty that is open then."""
+    if "duty" not in act:
+        await record_act(tx, spill, act)
+        return
+    for row in await obligations.of_spill(tx, spill):
+        if row.duty == act["duty"] and row.state in OPEN_STATES:
+            await obligations.acknowledge(tx, row, spill, str(act["person"]))
+
+
+async def _open(house: House, facts: dict[str, Any], cast: Cast) -> str:
     async with transaction(house, "rehearsal") as tx:
-        tx.session.add_all(example_contacts(facts["jurisdiction"]))
+        await _fill(tx, facts["jurisdiction"], cast)
         spill = await open_spill(tx, description="Rehearsal")
         await tx.record(spill, ReportReceived(raw=facts, by_way_of="rehearsal"))
         await tx.record(spill, FactsRecorded(changes={key: (None, value) for key, value in facts.items()}, reason="rehearsal"))
         return spill.reference
 
 
+async def _fill(tx: Transaction, city: str, cast: Cast) -> None:
+    """Fill the roles of a city, and enter its rotas."""
+    if not cast.people:
+        tx.session.add_all(example_contacts(city))
+        return
+    people = {one["name"]: await add_contact(tx, city, **{"email": "", "phone": "", **one}) for one in cast.people}
+    for rota in cast.rotas:
+        members = [people[name].id or 0 for name in rota["members"]]
+        await add_rota(tx, NewRota(city, **{**rota, "members": members}))
+
+
 async def _told(house: House, stage: _Stage) -> list[Rehearsed]:
     async with reading(house) as tx:
-        rows = {message.key: await tx.session.get_one(MessageRow, message.key) for message in stage.sent}
+        stored = (await tx.session.execute(select(MessageRow).order_by(col(MessageRow.obligation_id), col(MessageRow.once)))).scalars().all()
+        rows = {row.id: row for row in stored}
+        carried: dict[str, list[str]] = {}
+        for row in stored:
+            if row.carried_by:
+                carried.setdefault(row.carried_by, []).append(row.reason)
         told = []
         # Messages of one moment are sent side by side; they are told in the order of their promises.
         for message in sorted(stage.sent, key=lambda one: (one.at, rows[one.key].obligation_id or 0, rows[one.key].once)):
             row = rows[message.key]
+            # What a text is answered by is made up anew each time.
+            text = row.text.replace(row.code, _CODE) if row.code else row.text
+            reason = "; also ".join([row.reason, *carried.get(row.id, ())])
             told.append(
-                Rehearsed(
-                    message.at, row.person, row.role, row.channel, row.address, row.subject, row.text, row.step, row.reason, message.duty
-                )
+                Rehearsed(message.at, row.person, row.role, row.channel, row.address, row.subject, text, row.step, reason, message.duty)
             )
         return told
 

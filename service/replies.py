@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -33,11 +33,11 @@ _SENT = ("sending", "accepted", "waiting")
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What a reply came to."""
+    """What a reply is taken to mean, and about which message; or what it is answered where it can mean nothing."""
 
     meaning: str
-    answer: str = ""
     message: MessageRow | None = None
+    answer: str = ""
     is_open_question: bool = False  # answered at most once an hour
 
 
@@ -70,14 +70,15 @@ async def take_text(house: House, form: Mapping[str, str]) -> str:
             return known.answer
         latest = await _latest(tx, number)
         scene = _Scene(number[:320], latest, language, await _name(tx, latest))
-        taken = await _do(tx, scene, command)
-        if opt_out or (taken.is_open_question and await _answered_lately(tx, number)):
-            taken = replace(taken, answer="")  # Twilio has answered by itself, or we have
-        await keep(tx, Reply(
-            once=f"sms:{sid}"[:200], channel="sms", sender=scene.number, text=text, received_at=tx.now, meaning=taken.meaning,
-            answer=taken.answer,
-        ), taken.message or latest)  # fmt: skip
-        return taken.answer
+        taken = await _understood(tx, scene, command)
+        is_answered = not opt_out and not (taken.is_open_question and await _answered_lately(tx, number))
+        message = taken.message or latest
+        tx.actor = f"{message.person} (text message)" if message else tx.actor
+        reply = Reply(once=f"sms:{sid}"[:200], channel="sms", sender=scene.number, text=text, received_at=tx.now, meaning=taken.meaning)
+        await keep(tx, reply, message)
+        said = taken.answer or await _do(tx, scene, taken)
+        reply.answer = said if is_answered else ""  # Twilio has answered by itself, or we have not long ago
+        return reply.answer
 
 
 async def _known(tx: Transaction, once: str) -> Reply | None:
@@ -114,7 +115,7 @@ async def keep(tx: Transaction, reply: Reply, message: MessageRow | None) -> Non
     if message is not None and message.spill_id is not None:
         received = ReplyReceived(
             person=message.person, sender=reply.sender, channel=reply.channel, text=reply.text[:1600], meaning=reply.meaning,
-            answer=reply.answer, message=message.id,
+            message=message.id,
         )  # fmt: skip
         await tx.record(await tx.session.get_one(Spill, message.spill_id), received)
 
@@ -127,43 +128,41 @@ async def _answered_lately(tx: Transaction, number: str) -> bool:
     return bool(await tx.session.scalar(query))
 
 
-async def _do(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
+async def _understood(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
+    """What a command is about: the message it names, or the only duty that is open to its sender."""
     url = tx.house.settings.public_url
-    if command.meaning == "stop":
-        new = await suppress(tx, "sms", scene.number, "opted_out", "replied STOP", scene.latest)
-        return _Taken("stop", answer("stop", scene.language, name=scene.name) if new else "")
-    if command.meaning == "start":
-        await restore(tx, "sms", scene.number, "replied START", tx.actor)
-        return _Taken("start", answer("start", scene.language, name=scene.name))
-    if command.meaning == "help":
-        return _Taken("help", answer("help", scene.language, name=scene.name, link=f"{url}/staff"))
+    if command.meaning in ("stop", "start", "help"):
+        return _Taken(command.meaning)
     if command.meaning == "unknown":
-        if scene.latest is None:
-            words = answer("stranger", scene.language, name=scene.name, link=f"{url}/report")
-        else:
-            words = answer("unknown", scene.language)
-        return _Taken("unknown", words, is_open_question=True)
-    return await _act(tx, scene, command)
-
-
-async def _act(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
-    """Do what a command says, about the message it names, or about the only duty that is open to its sender."""
+        stranger = answer("stranger", scene.language, name=scene.name, link=f"{url}/report")
+        return _Taken("unknown", None, answer("unknown", scene.language) if scene.latest else stranger, is_open_question=True)
     found = await _named(tx, scene.number, command.code)
     if command.code and not found:
-        return _Taken("unknown", answer("no_such_code", scene.language, code=command.code))
+        return _Taken("unknown", None, answer("no_such_code", scene.language, code=command.code))
     if not found:
-        link = f"{tx.house.settings.public_url}/staff"
-        return _Taken("unknown", answer("nothing_open", scene.language, link=link), is_open_question=True)
-    if len({message.obligation_id or message.climb for message in found}) > 1:
+        return _Taken("unknown", None, answer("nothing_open", scene.language, link=f"{url}/staff"), is_open_question=True)
+    if len(found) > 1:
         choices = "; ".join([f"{one.code} = {await _what(tx, one)}" for one in found[:_MOST_CHOICES]])
-        return _Taken("unknown", answer("which", scene.language, number=len(found), choices=choices), is_open_question=True)
-    message = await message_of(tx, found[0].id) or found[0]
-    tx.actor = f"{message.person} (text message)"
-    await note(tx, message, Heard("read", "reply", f"answered: {command.meaning}"))
+        return _Taken("unknown", None, answer("which", scene.language, number=len(found), choices=choices), is_open_question=True)
+    return _Taken(command.meaning, await message_of(tx, found[0].id))
+
+
+async def _do(tx: Transaction, scene: _Scene, taken: _Taken) -> str:
+    """Do what a reply says. Returns what it is answered."""
+    name, message = scene.name, taken.message
+    if taken.meaning == "stop":
+        new = await suppress(tx, "sms", scene.number, "opted_out", "replied STOP", scene.latest)
+        return answer("stop", scene.language, name=name) if new else ""
+    if taken.meaning == "start":
+        await restore(tx, "sms", scene.number, "replied START", tx.actor)
+        return answer("start", scene.language, name=name)
+    if message is None or message.spill_id is None:
+        return answer("help", scene.language, name=name, link=f"{tx.house.settings.public_url}/staff")
+    await note(tx, message, Heard("read", "reply", f"answered: {taken.meaning}"))
     spill = await tx.session.get_one(Spill, message.spill_id)
-    key, more = await _perform(tx, spill, message, command.meaning)
+    key, more = await _perform(tx, spill, message, taken.meaning)
     said = {"what": await _what(tx, message), "link": _link(tx, spill, message), "person": message.person, **more}
-    return _Taken(command.meaning, answer(key, scene.language, **said), message)
+    return answer(key, scene.language, **said)
 
 
 async def _named(tx: Transaction, number: str, code: str) -> list[MessageRow]:
@@ -233,11 +232,10 @@ async def take_key(house: House, key: str, digit: str, call: str) -> MessageRow 
         once = f"voice:{call}:{digit}"
         if message is None or message.spill_id is None or await _known(tx, once) is not None:
             return message
-        await note(tx, message, Heard("read", "reply", "pressed 1"))
-        spill = await tx.session.get_one(Spill, message.spill_id)
-        await acting.see(tx, spill, message)
         reply = Reply(once=once[:200], channel="voice", sender=message.address, text="1", received_at=tx.now, meaning="acknowledge")
         await keep(tx, reply, message)
+        await note(tx, message, Heard("read", "reply", "pressed 1"))
+        await acting.see(tx, await tx.session.get_one(Spill, message.spill_id), message)
         return message
 
 

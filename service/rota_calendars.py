@@ -131,7 +131,7 @@ def entries_of(content: bytes, zone: ZoneInfo, handover: time, now: datetime) ->
     except (ValueError, IndexError, KeyError) as error:
         raise BadInput(f"it is no calendar: {str(error)[:200]}") from None
     events = list(calendar.walk("VEVENT"))
-    if not events and calendar.name != "VCALENDAR":
+    if calendar.name != "VCALENDAR":
         raise BadInput("it is no calendar")
     if len(events) > _MOST_ENTRIES:
         raise BadInput(f"it has more than {_MOST_ENTRIES} entries")

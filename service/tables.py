@@ -105,7 +105,8 @@ class MessageRow(SQLModel, table=True):
     text: str = _text()
     step: str = Field(max_length=80)
     reason: str = _text()
-    # What is sent first: 0 for a duty that can still be done in time, the nearest due first; 1 for what is overdue or has no due time.
+    # What is sent first: 0 for a duty that can still be done in time, the nearest due first; 1 for what is overdue or has no due time;
+    # then what is for subscribers: 2 for staff, 3 for the public.
     rank: int = 1
     sort_at: datetime
     # waiting, sending, accepted, refused, gave_up, cancelled

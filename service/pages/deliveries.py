@@ -95,9 +95,7 @@ def _try(attempt: Attempt, outcome: str) -> Passage:
     return Passage(attempt.started_at, f"try {attempt.number}: {outcome}{detail}{double}", attempt.outcome in ("refused", "unknown"))
 
 
-async def _afterwards(
-    tx: Transaction, spill: Spill, events: Sequence[tuple[EventRow, SpillEvent]]
-) -> dict[str, list[Passage]]:
+async def _afterwards(tx: Transaction, spill: Spill, events: Sequence[tuple[EventRow, SpillEvent]]) -> dict[str, list[Passage]]:
     """What happened to each message after it was handed over: receipts, replies, and the next channel used because of it."""
     found: dict[str, list[Passage]] = {}
     mine = select(col(MessageRow.id)).where(col(MessageRow.spill_id) == spill.id)

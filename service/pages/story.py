@@ -15,6 +15,7 @@ from service.pages import words
 from service.pages.amendments import told
 from service.pages.rendering import city_name, rule_of
 from service.pages.speech import ENGLISH, moment_of
+from service.suppressions import CHANNEL_NAMES
 from service.tables import EventRow, Spill
 from service.transaction import House
 
@@ -264,24 +265,23 @@ def _next_channel(_: _Scene, event: e.ChannelChanged) -> Told:
 
 
 def _reply(_: _Scene, event: e.ReplyReceived) -> Told:
-    details = [f"Answered: {event.answer}"] if event.answer else []
-    if event.channel == "voice":
-        return f"{event.person} pressed {event.text} in the call ({event.meaning}).", details, "plain"
     how = words.CHANNELS.get(event.channel, event.channel)
+    if event.channel == "voice":
+        return f"{event.person} pressed {event.text} in the call ({event.meaning}).", [], "plain"
     if event.meaning == "unknown":
-        return f"{event.person} answered by {how}, and nobody has read it yet: “{event.text}”.", details, "bad"
-    return f"{event.person} answered by {how}: “{event.text}” ({event.meaning}).", details, "plain"
+        return f"{event.person} answered by {how}, for a person to read: “{event.text}”.", [], "bad"
+    return f"{event.person} answered by {how}: “{event.text}” ({event.meaning}).", [], "plain"
 
 
 def _suppressed(_: _Scene, event: e.AddressSuppressed) -> Told:
     why = {"bounced": "it takes none", "opted_out": "its owner wants no more", "complained": "its owner complained"}
-    how = words.CHANNELS.get(event.channel, event.channel)
-    says = f"ALARM: no more {how} goes to {event.person} at {event.address}: {why.get(event.reason, event.reason)}."
+    how = CHANNEL_NAMES.get(event.channel, event.channel)
+    says = f"ALARM: no more {how} to {event.person} at {event.address}: {why.get(event.reason, event.reason)}."
     return says, [event.detail] if event.detail else [], "bad"
 
 
 def _restored(_: _Scene, event: e.AddressRestored) -> Told:
-    how = words.CHANNELS.get(event.channel, event.channel)
+    how = CHANNEL_NAMES.get(event.channel, event.channel)
     return f"{event.person} gets {how} again at {event.address}: {event.reason}.", [], "good"
 
 

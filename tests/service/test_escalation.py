@@ -215,22 +215,33 @@ async def test_ladders_of_many_spills_are_climbed_in_one_round(tmp_path: Path) -
 # -- acknowledging
 
 
-async def test_an_acknowledgement_leaves_out_exactly_one_rung_that_allows_it(small: Household) -> None:
+async def test_an_acknowledgement_keeps_one_rung_back_until_it_expires(small: Household) -> None:
     reference = await small.report(a_report())
     await small.live(minutes=5)
     await small.acknowledge(reference, TWO_HOURS)
     await small.live(hours=5)
-    assert rungs(small.told(TWO_HOURS)) == [rung for rung in WHOLE_LADDER if rung[1] != "start+15m"]
+    later = [(at(minutes=35), "start+15m") if step == "start+15m" else (moment, step) for moment, step in WHOLE_LADDER]
+    assert rungs(small.told(TWO_HOURS)) == later
     [rested] = await small.events(reference, RungRested)
     assert (rested.steps, rested.person) == (["start+15m"], "officer@chino.example")
 
 
 async def test_each_repeat_needs_an_acknowledgement_of_its_own(small: Household) -> None:
     reference = await small.report(a_report())
-    await small.live(hours=3, minutes=1)
+    await small.live(hours=3, minutes=45)
     await small.acknowledge(reference, TWO_HOURS)
     await small.live(hours=3)
-    assert [step for _, step in rungs(small.told(TWO_HOURS))][-2:] == ["due+1h#1", "due+1h#3"]
+    assert rungs(small.told(TWO_HOURS))[-3:] == [
+        (at(hours=3), "due+1h#1"), (at(hours=4, minutes=15), "due+1h#2"), (at(hours=5), "due+1h#3"),
+    ]  # fmt: skip
+
+
+async def test_an_acknowledgement_long_before_a_rung_keeps_nothing_back(small: Household) -> None:
+    reference = await small.report(a_report())
+    await small.live(hours=3, minutes=1)
+    await small.acknowledge(reference, TWO_HOURS)  # half an hour is over by four
+    await small.live(hours=3)
+    assert rungs(small.told(TWO_HOURS)) == WHOLE_LADDER
 
 
 async def test_a_rung_that_no_acknowledgement_skips_is_climbed_all_the_same(small: Household) -> None:

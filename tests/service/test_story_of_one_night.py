@@ -50,19 +50,19 @@ async def test_the_timeline_of_one_night_reads_like_a_story(tmp_path: Path) -> N
         title = "Call the board within two hours"
         assert in_order(story, [
             f"Clock started: {title}, due Tue Dec 1, 4:05 PM PST.",
+            f"Omar Reyes answered by text message: “OK {code}” (acknowledge).",
             "The text message to Omar Reyes was read (start).",
             f"Omar Reyes has seen the alert: {title}.",
-            f"Omar Reyes answered by text message: “OK {code}” (acknowledge).",
+            f"Omar Reyes answered by text message: “ESC {code}” (escalate).",
             f"Omar Reyes asked for the next rung: {title}.",
             f"Told about “{title}” (start+15m, brought forward): Sofia Tran (sms), Sofia Tran (email).",
-            f"Omar Reyes answered by text message: “ESC {code}” (escalate).",
-            f"ALARM: no more text message goes to Omar Reyes at {OFFICER}: its owner wants no more.",
             "Omar Reyes answered by text message: “Stop” (stop).",
-            f"Omar Reyes gets text message again at {OFFICER}: replied START.",
+            f"ALARM: no more text messages to Omar Reyes at {OFFICER}: its owner wants no more.",
             "Omar Reyes answered by text message: “START” (start).",
+            f"Omar Reyes gets text messages again at {OFFICER}: replied START.",
+            f"Omar Reyes answered by text message: “DONE {code}” (done).",
             "The Board was told by telephone.",
             f"Duty met, on time: {title}.",
-            f"Omar Reyes answered by text message: “DONE {code}” (done).",
         ])  # fmt: skip
         assert not any("reached nobody" in line for line in story)
 

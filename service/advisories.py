@@ -91,9 +91,7 @@ def checked_words(words: Mapping[str, str]) -> dict[str, str]:
     """The words of an advisory in every language. Raises BadInput with one line a fault."""
     said = {f"{part}.{language}": stated(words.get(f"{part}.{language}", "")) for language in LANGUAGES for part in PARTS}
     faults = [f"{key}: missing; right would be: plain words, without names" for key, text in said.items() if not text]
-    faults += [
-        f"{key}: {len(text)} characters; right would be at most {LONGEST_PART}" for key, text in said.items() if len(text) > LONGEST_PART
-    ]
+    faults += [f"{key}: it is too long; right would be at most {LONGEST_PART} characters" for key in said if len(said[key]) > LONGEST_PART]
     if faults:
         raise BadInput("the advisory cannot be issued so", faults)
     return said
@@ -146,7 +144,10 @@ def _reaches(house: House, area: Mapping[str, Any], wants: Mapping[str, Any]) ->
     cities = wants.get("cities", [])
     if area["city"] in cities:
         return True
-    return "metres" in area and any((off := house.places.metres_to(city, *point)) is not None and off <= area["metres"] for city in cities)
+    if point is None or "metres" not in area:
+        return False
+    away = [house.places.metres_to(city, *point) for city in cities]
+    return any(off is not None and off <= area["metres"] for off in away)
 
 
 def _subscribers(at: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -190,10 +191,17 @@ async def count_reached(tx: Transaction, area: Mapping[str, Any], follows: int |
 # -- sending
 
 
+_UNDER_WAY = select(Meta).where(col(Meta.key).startswith(_MARK)).order_by(func.length(col(Meta.key)), col(Meta.key)).limit(1)
+
+
+async def is_under_way(tx: Transaction) -> bool:
+    """Whether an advisory has not been promised to everybody yet."""
+    return (await tx.session.execute(_UNDER_WAY)).first() is not None
+
+
 async def send_batch(tx: Transaction) -> int:
     """Promise the oldest advisory under way to its next thousand subscribers. Returns 0 where none is under way."""
-    marks = select(Meta).where(col(Meta.key).startswith(_MARK)).order_by(func.length(col(Meta.key)), col(Meta.key)).limit(1)
-    mark: Meta | None = (await tx.session.execute(marks.with_for_update(skip_locked=True))).scalar_one_or_none()
+    mark: Meta | None = (await tx.session.execute(_UNDER_WAY.with_for_update(skip_locked=True))).scalar_one_or_none()
     if mark is None:
         return 0
     advisory = await tx.session.get_one(Advisory, int(mark.key.removeprefix(_MARK)))

@@ -13,19 +13,13 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy import func, select, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlmodel import col
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import api, hooks, pages
+from service import api, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
-from service.escalation import next_climb_at
-from service.outbox import waits_since
-from service.tables import Heartbeat
-from service.transaction import House, reading
-from service.worker import ALERTS_LATE_AFTER, LATE_AFTER
+from service.transaction import House
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +52,7 @@ def build_app(house: House) -> FastAPI:
     app.mount("/static", StaticFiles(directory=str(files("service") / "static")), name="static")
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
+    app.add_api_route("/metrics", metrics.metrics, include_in_schema=False)
     return app
 
 
@@ -169,18 +164,6 @@ async def _alive(request: Request) -> dict[str, str]:
 
 async def _ready(request: Request) -> Response:
     """200 where the database answers, a worker finished a round lately and no alert waits for long; else 503 saying what fails."""
-    house: House = request.app.state.house
-    checks = {"database": "unreachable", "worker": "unknown", "alerts": "unknown"}
-    try:
-        async with reading(house) as tx:
-            await tx.session.execute(text("SELECT 1"))
-            checks["database"] = "ok"
-            last = await tx.session.scalar(select(func.max(col(Heartbeat.at))))
-            late = last is None or tx.now - last > LATE_AFTER
-            waiting = min((moment for moment in (await waits_since(tx), await next_climb_at(tx)) if moment), default=tx.now)
-            checks["alerts"] = f"late, the oldest waits since {waiting.isoformat()}" if tx.now - waiting > ALERTS_LATE_AFTER else "ok"
-            checks["worker"] = ("never seen" if last is None else f"late, last round {last.isoformat()}") if late else "ok"
-    except Exception as error:  # whatever the database says, the answer is that it is not ready
-        checks["database"] = f"unreachable: {type(error).__name__}"
-    ready = all(value == "ok" for value in checks.values())
-    return JSONResponse({"status": "ready" if ready else "not ready", "checks": checks}, 200 if ready else 503)
+    found = await watch.checks(request.app.state.house)
+    ready = watch.is_well(found)
+    return JSONResponse({"status": "ready" if ready else "not ready", "checks": found}, 200 if ready else 503)

@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     clocks.add_argument("--now", metavar="TIME", help="the moment to judge by, RFC 3339 (default: now)")
     rehearse = command("rehearse", _later("rehearse"), "play a fact file through the real escalation: simulated clock, shipped calendars")
     rehearse.add_argument("facts", metavar="FACTS.json", nargs="?", help="a file, or - for standard input")
-    rehearse.add_argument("--example", nargs="?", const="", metavar="NAME", help="one of the examples instead; without NAME they are listed")
+    rehearse.add_argument("--example", nargs="?", const="", metavar="NAME", help="an example instead; without NAME they are listed")
     rehearse.add_argument("--until", metavar="TIME", help="where to stop (default: when every ladder is at its top)")
     rehearse.add_argument("--json", action="store_true", help="one JSON object a line")
     rules = commands.add_parser("rules", help="list, check and explain the rule packs").add_subparsers(required=True, metavar="ACTION")

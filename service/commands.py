@@ -75,11 +75,12 @@ def _rehearse(given: argparse.Namespace) -> int:
         return DONE
     if (given.facts is None) == (given.example is None):
         raise BadInput("what to rehearse", ["FACTS.json, --example: right would be: a file of facts, or an example, and not both"])
+    until = moment("--until", given.until)
     if given.example is not None:
         chosen = rehearsal.example(given.example)
-        facts, until, cast = chosen.facts, moment("--until", given.until) or chosen.until, chosen.cast
+        facts, until, cast = chosen.facts, until or chosen.until, chosen.cast
     else:
-        facts, until, cast = _facts_of(given.facts), moment("--until", given.until), rehearsal.Cast()
+        facts, cast = _facts_of(given.facts), rehearsal.Cast()
     messages = asyncio.run(rehearsal.rehearse(facts, until, cast))
     zone = open_rulebook(packs_folder()).zones[facts["jurisdiction"]]
     for message in messages:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import delete, func, select, update
@@ -18,9 +19,12 @@ from service.tables import Account, MessageRow, Spill, Subscription, Subscriptio
 from service.transaction import Transaction
 from service.wording import News, digest, stop_words
 
+log = logging.getLogger(__name__)
+
 # Duties go first (0 and 1), then staff who asked to be told, then the public.
 RANK_OF_STAFF, RANK_OF_PUBLIC = 2, 3
 BATCH = 50
+_TRY_AGAIN = timedelta(minutes=15)
 _Found = list[tuple[SubscriptionItem, Spill]]
 
 
@@ -40,7 +44,12 @@ async def promise_due(tx: Transaction) -> int:
         if account is None:
             row.ended_at, row.ended_why, row.next_digest_at = tx.now, "its account is gone", None
             continue
-        await _promise(tx, row, account, items.get(row.id or 0, []), last.get(row.id or 0, row.created_at))
+        try:
+            async with tx.session.begin_nested():
+                await _promise(tx, row, account, items.get(row.id or 0, []), last.get(row.id or 0, row.created_at))
+        except Exception:  # one that cannot be worded must not hold up the others
+            log.exception("the digest of subscription %s could not be promised; trying again", row.id)
+            row.next_digest_at = tx.now + _TRY_AGAIN
     return len(due)
 
 
@@ -64,7 +73,7 @@ async def _last_digests(tx: Transaction, numbers: Sequence[int]) -> dict[int, da
         .where(col(MessageRow.subscription_id).in_(numbers))
         .group_by(col(MessageRow.subscription_id))
     )
-    return {number: at for number, at in await tx.session.execute(query)}
+    return {number or 0: at for number, at in await tx.session.execute(query)}
 
 
 async def _promise(tx: Transaction, row: Subscription, account: Account, found: _Found, since: datetime) -> None:

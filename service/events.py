@@ -327,7 +327,7 @@ class FollowUpFiled(SpillEvent):
 
 
 class AdvisoryIssued(SpillEvent):
-    """The public is told. `advisory_kind`: advisory, update, all_clear; `follows` is the advisory that it belongs to, None for the first."""
+    """The public is told. `advisory_kind`: advisory, update, all_clear; `follows`: what it belongs to, None for the first."""
 
     kind = "advisory:issued"
     advisory: int

@@ -50,7 +50,7 @@ async def go_on(tx: Transaction, recorded: Recorded) -> None:
 
 async def _next_channel(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow) -> tuple[Person, str] | None:
     """The person of a message, and the first of their channels that the ladder allows and that was not tried for the same rungs."""
-    people = await (last_resort(tx, spill) if message.role == "administrator" else people_of(tx, spill, message.role))
+    people = await (last_resort(tx, spill) if message.role == "administrator" else people_of(tx, spill, message.role, message.promised_at))
     mine = [one for one in people if one.addresses.get(message.channel, "").lower() == message.address.lower()]
     mine = mine or [one for one in people if one.name == message.person]
     if not mine:

@@ -174,30 +174,32 @@ def soon_at(starts_at: datetime | None, due_at: datetime) -> datetime:
 
 async def note_due_soon(tx: Transaction) -> int:
     """Items for what is due soon by now. Returns how many were made."""
+    made = 0
+    for spill, new, lacking in await lacking_due_soon(tx):
+        await _keep(tx, spill.id or 0, new, lacking)
+        made += len(lacking)
+    return made
+
+
+async def lacking_due_soon(tx: Transaction) -> list[tuple[Spill, _New, list[int]]]:
+    """What is due soon by now and not noted yet, with the subscriptions that ask for it."""
     asking = [one for one in await _standing(tx) if one.wants_stage("due_soon")]
     numbers = [number for number, moment in await _open_duties(tx) if moment <= tx.now] if asking else []
-    if not numbers:
-        return 0
-    found: dict[str, tuple[Spill, Obligation]] = {}
+    found: list[tuple[Spill, _New]] = []
     for start in range(0, len(numbers), _AT_A_TIME):
-        query = (
-            select(Obligation, Spill)
-            .join(Spill, col(Spill.id) == col(Obligation.spill_id))
-            .where(col(Obligation.id).in_(numbers[start : start + _AT_A_TIME]))
-        )
+        some = col(Obligation.id).in_(numbers[start : start + _AT_A_TIME])
+        query = select(Obligation, Spill).join(Spill, col(Spill.id) == col(Obligation.spill_id)).where(some)
         for row, spill in await tx.session.execute(query):
-            found[f"due_soon:{row.id}:{row.due_at.isoformat()}"] = (spill, row)
+            found.append((spill, _New("due_soon", f"due_soon:{row.id}:{row.clock['due_at']}", due_facts(row.clock), tx.now)))
+    spills = {spill.id for spill, _ in found}
     known = select(col(SubscriptionItem.subscription_id), col(SubscriptionItem.once)).where(
-        col(SubscriptionItem.stage) == "due_soon", col(SubscriptionItem.spill_id).in_({spill.id for spill, _ in found.values()})
-    )  # fmt: skip
-    told = {(subscription, once) for subscription, once in await tx.session.execute(known)}
-    made = 0
-    for once, (spill, row) in found.items():
-        lacking = [one.id for one in asking if (one.id, once) not in told and one.wants_spill(spill)]
-        if lacking:
-            await _keep(tx, spill.id or 0, _New("due_soon", once, due_facts(row.clock), tx.now), lacking)
-            made += len(lacking)
-    return made
+        col(SubscriptionItem.stage) == "due_soon", col(SubscriptionItem.spill_id).in_(spills)
+    )
+    told = {(number, once) for number, once in await tx.session.execute(known)} if spills else set()
+    lacking = [
+        (spill, new, [one.id for one in asking if (one.id, new.once) not in told and one.wants_spill(spill)]) for spill, new in found
+    ]
+    return [one for one in lacking if one[2]]
 
 
 async def next_due_soon_at(tx: Transaction) -> datetime | None:
@@ -212,4 +214,5 @@ async def _open_duties(tx: Transaction) -> list[tuple[int, datetime]]:
     query = select(col(Obligation.id), col(Obligation.starts_at), col(Obligation.due_at)).where(
         col(Obligation.state) == "running", col(Obligation.due_at) > tx.now
     )
-    return [(number, soon_at(starts_at, due_at)) for number, starts_at, due_at in await tx.session.execute(query)]
+    rows = await tx.session.execute(query)
+    return [(number or 0, soon_at(starts_at, due_at)) for number, starts_at, due_at in rows if due_at is not None]

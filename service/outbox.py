@@ -231,9 +231,11 @@ async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[st
     doubtful = await _close_cut_off(tx, row)
     group = [row, *await bundles.companions(tx, row, doubtful=doubtful)]
     seen.update(one.id for one in group)
+    about = select(Obligation).where(col(Obligation.id).in_({one.obligation_id for one in group if one.obligation_id}))
+    obligations = {one.id: one for one in (await tx.session.execute(about)).scalars()}
     wanted: list[tuple[MessageRow, Obligation | None]] = []
     for one in group:
-        obligation = await tx.session.get(Obligation, one.obligation_id) if one.obligation_id else None
+        obligation = obligations[one.obligation_id] if one.obligation_id else None
         if one.state in _UNDER_WAY and await _still_wanted(tx, one, obligation):
             wanted.append((one, obligation))
     if not wanted:
@@ -319,7 +321,7 @@ async def _was_ended(tx: Transaction, row: MessageRow) -> bool:
 
 
 async def _record(tx: Transaction, row: MessageRow, event: MessageAccepted | MessageGaveUp) -> None:
-    """Record what became of a message with its spill. One for a subscriber is no part of any story; its dead address is noted all the same."""
+    """Record what became of a message with its spill. One for a subscriber is part of no story; a dead address is noted all the same."""
     if row.spill_id is not None:
         await tx.record(await tx.session.get_one(Spill, row.spill_id), event)
     elif isinstance(event, MessageGaveUp):
@@ -362,9 +364,12 @@ async def _settle(tx: Transaction, claimed: Claim, worker: str, receipt: Receipt
     attempt = (await tx.session.execute(mine)).scalar_one()
     row = await tx.session.get_one(MessageRow, claimed.row.id)
     attempt.ended_at, attempt.outcome = tx.now, receipt.outcome.value
+    tx.house.tries[row.channel, receipt.outcome.value] += 1
     attempt.provider_id, attempt.detail = receipt.provider_id, receipt.detail[:2048]
-    tries = [(row, claimed.number), *[(await tx.session.get_one(MessageRow, key), number) for key, number in claimed.carried]]
-    ours = [one for one, number in tries if one.state == "sending" and one.claimed_by == worker and one.tries == number]
+    tries = {row.id: claimed.number, **dict(claimed.carried)}
+    together = (await tx.session.execute(select(MessageRow).where(col(MessageRow.id).in_(tries)))).scalars()
+    ours = [one for one in together if one.state == "sending" and one.claimed_by == worker and one.tries == tries[one.id]]
+    ours.sort(key=lambda one: (one is not row, one.obligation_id or 0, one.once))
     state = {Outcome.ACCEPTED: "accepted", Outcome.REFUSED: "refused"}.get(receipt.outcome, "waiting")
     for one in ours:  # all of them before what follows asks how the others of a rung stand
         one.state, one.lease_until = state, None

@@ -43,10 +43,15 @@ class Heard:
 
 
 async def message_of(tx: Transaction, key: str) -> MessageRow | None:
-    """The message of a key, held until the transaction ends; None where there is none."""
+    """The message of a key, None where there is none. In a writing transaction it is held with its spill, which everybody holds first."""
     query = select(MessageRow).where(col(MessageRow.id) == key)
-    found: MessageRow | None = (await tx.session.execute(query.with_for_update() if tx.writes else query)).scalar_one_or_none()
-    return found
+    found: MessageRow | None = (await tx.session.execute(query)).scalar_one_or_none()
+    if found is None or not tx.writes:
+        return found
+    if found.spill_id is not None:
+        spill = select(Spill).where(col(Spill.id) == found.spill_id)
+        (await tx.session.execute(spill.with_for_update(), execution_options={"populate_existing": True})).scalars().all()
+    return (await tx.session.execute(query.with_for_update(), execution_options={"populate_existing": True})).scalar_one_or_none()
 
 
 async def note(tx: Transaction, message: MessageRow, heard: Heard) -> bool:

@@ -213,7 +213,8 @@ async def _fill(tx: Transaction, city: str, cast: Cast) -> None:
 
 async def _told(house: House, stage: _Stage) -> list[Rehearsed]:
     async with reading(house) as tx:
-        stored = (await tx.session.execute(select(MessageRow).order_by(col(MessageRow.obligation_id), col(MessageRow.once)))).scalars().all()
+        in_order = select(MessageRow).order_by(col(MessageRow.obligation_id), col(MessageRow.once))
+        stored = (await tx.session.execute(in_order)).scalars().all()
         rows = {row.id: row for row in stored}
         carried: dict[str, list[str]] = {}
         for row in stored:

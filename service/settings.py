@@ -65,6 +65,10 @@ class Settings(PackSettings):
     # Where mail bounces to, and the secret by which inbound mail is taken; without the secret there is no way for it to us.
     bounce_address: str = ""
     mail_hook_secret: SecretStr = SecretStr("")
+    # Asked for by GET every so many minutes while all is well; and the token that /metrics needs (without: this machine alone).
+    deadman_url: SecretStr = SecretStr("")
+    deadman_minutes: float = Field(default=5, gt=0, le=1440)
+    metrics_token: SecretStr = SecretStr("")
 
     @field_validator("bind")
     @classmethod
@@ -88,6 +92,21 @@ class Settings(PackSettings):
     def _hook_secret_is_long(cls, value: SecretStr) -> SecretStr:
         if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
             raise ValueError(f"it is too short to keep forged mail out; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
+        return value
+
+    @field_validator("deadman_url")
+    @classmethod
+    def _deadman_is_http(cls, value: SecretStr) -> SecretStr:
+        parts = urlsplit(value.get_secret_value())
+        if value.get_secret_value() and (parts.scheme not in ("http", "https") or not parts.netloc):
+            raise ValueError("it is no web address; right would be: https://hc.example.org/ping/..., or nothing")
+        return value
+
+    @field_validator("metrics_token")
+    @classmethod
+    def _metrics_token_is_long(cls, value: SecretStr) -> SecretStr:
+        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
+            raise ValueError(f"it is too short to be a secret; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
         return value
 
     @field_validator("bounce_address")

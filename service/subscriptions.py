@@ -112,7 +112,9 @@ async def end(tx: Transaction, staff: Staff, number: int) -> None:
 def given_of(row: Subscription) -> dict[str, Any]:
     """A subscription as it could be given anew: all keys of KEYS."""
     plain = {key: getattr(row, key) for key in ("channel", "address", "language", "pace", "zone")}
-    wants = {"cities": [], "materials": [], "stages": [], "at_least_gallons": None, "area": None, "at": DAILY_AT, "paused": False}
+    wants: dict[str, Any] = {
+        "cities": [], "materials": [], "stages": [], "at_least_gallons": None, "area": None, "at": DAILY_AT, "paused": False,
+    }  # fmt: skip
     return {**plain, **wants, **row.wants}
 
 

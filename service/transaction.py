@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -68,6 +69,8 @@ class House:
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
     bell: Bell = field(default_factory=Bell)
     sent_today: SentToday = field(default_factory=SentToday)
+    # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
+    tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -13,11 +13,12 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 
+import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel
-from service import escalation, intake, obligations, outbox, receipts
+from service import escalation, intake, obligations, outbox, receipts, telling, watch
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
@@ -28,15 +29,13 @@ log = logging.getLogger(__name__)
 SAFETY_SECONDS = 30
 # Where other processes write to the database too, their commits do not ring our bell: look so often.
 LOOK_SECONDS = 2
-# A worker that has not finished a round for so long is late: the page for operators turns red.
-LATE_AFTER = timedelta(seconds=90)
-# So does an alert that could go out and has not for so long.
-ALERTS_LATE_AFTER = timedelta(seconds=60)
 # How many messages of one channel are under way at once. A stalled provider holds up its own channel only.
 SLOTS = 8
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
+_TRY_TELLING_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
+_FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 
@@ -50,6 +49,8 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._answers = outbox.Answers(house, self.name)
         self._calendars = Calendars(house)
+        # Until when a step of telling subscribers that failed is left alone.
+        self._held: dict[str, datetime] = {}
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
@@ -59,12 +60,14 @@ class Worker:
 
     async def _prepare(self) -> bool:
         """Do what is due and is not sending. Returns whether there may be more of it."""
-        return bool(await self._assess() or await self._climb() or await self._miss())
+        return bool(await self._assess() or await self._climb() or await self._miss() or await self._tell_subscribers())
 
     async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
             moments = [await outbox.next_message_at(tx), await escalation.next_climb_at(tx), await obligations.next_assessment_at(tx)]
             moments.append(await receipts.next_silence_at(tx))
+            if (subscribers := await telling.next_at(tx)) is not None:
+                moments.append(max([subscribers, *self._held.values()]))
             following = min((moment for moment in moments if moment), default=None)
             await tx.session.merge(Heartbeat(worker=self.name, at=tx.now, next_wake_at=following))
         return following
@@ -95,6 +98,22 @@ class Worker:
                 async with transaction(self.house, "spillclock") as tx:
                     await receipts.stop_waiting(tx, key)
         return len(keys)
+
+    async def _tell_subscribers(self) -> int:
+        """What subscribers are told, a batch at a time, each kind in a transaction of its own: one that fails holds up no other."""
+        done = 0
+        async with reading(self.house) as tx:
+            steps = await telling.due(tx)
+        for step in steps:
+            if step.__name__ in self._held and self._held[step.__name__] > self.house.now():
+                continue
+            try:
+                async with transaction(self.house, "spillclock") as tx:
+                    done += await step(tx)
+            except Exception:
+                log.exception("subscribers could not be told (%s); trying again in a minute", step.__name__)
+                self._held[step.__name__] = self.house.now() + _TRY_TELLING_AGAIN
+        return done
 
     async def _climb(self) -> int:
         try:
@@ -133,6 +152,8 @@ class Worker:
             async with asyncio.TaskGroup() as loops:
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
+                if self.house.settings.deadman_url.get_secret_value():
+                    loops.create_task(self._give_signals())
                 for channel in self.channels.values():
                     loops.create_task(self._send_when_due(channel))
         finally:
@@ -169,6 +190,17 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while reading calendars; trying again", self.name)
             await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
+
+    async def _give_signals(self) -> None:
+        """Tell the outside that all is well, for as long as it is."""
+        async with httpx.AsyncClient() as http:
+            while True:
+                await asyncio.sleep(_FIRST_SIGNAL_SECONDS)  # the first round of a start is over by then
+                try:
+                    await watch.signal_while_well(self.house, http)
+                except Exception:  # whatever it is, the work goes on
+                    log.exception("worker %s failed while giving the dead-man signal; trying again", self.name)
+                await asyncio.sleep(max(0.0, self.house.settings.deadman_minutes * 60 - _FIRST_SIGNAL_SECONDS))
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()

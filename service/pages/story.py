@@ -289,6 +289,19 @@ def _named(_: _Scene, event: e.DischargerNamed) -> Told:
     return f"Discharger named: {event.name}.", [part for part in (event.email, event.phone) if part], "plain"
 
 
+def _advisory(_: _Scene, event: e.AdvisoryIssued) -> Told:
+    says = {"update": "An update of the public advisory was issued.", "all_clear": "The all-clear was given to the public."}
+    area = event.area
+    where = "the whole city" if "metres" not in area else f"within {float(str(area['metres'])) / 1609.344:.1f} miles of the spill"
+    words_of_it = [event.words.get(f"{part}.en", "") for part in ("where", "what", "advice")]
+    return says.get(event.advisory_kind, "An advisory to the public was issued."), [*words_of_it, f"Area: {where}."], "plain"
+
+
+def _advised(_: _Scene, event: e.AdvisorySent) -> Told:
+    what = {"update": "The update", "all_clear": "The all-clear"}.get(event.advisory_kind, "The advisory")
+    return f"{what} went to {event.people} {'subscriber' if event.people == 1 else 'subscribers'}.", [], "plain"
+
+
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReportReceived: _received,
     e.FactsRecorded: _facts,
@@ -320,4 +333,6 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.AddressRestored: _restored,
     e.FollowUpSaved: lambda scene, event: (f"Report draft kept: {scene.title(event.duty)} (version {event.version}).", [], "quiet"),
     e.FollowUpFiled: _filed,
+    e.AdvisoryIssued: _advisory,
+    e.AdvisorySent: _advised,
 }

@@ -1,8 +1,8 @@
 """The words of messages: what happened where, what is owed to whom, by when in local time with its zone, what to do, and a link.
 
-`alerts` words one message about one duty or several, `triage` asks for a person, `news` is for subscribers, `compose` fills
-any kind of the table in `kinds` from its values. All of them in English or Spanish, by the city's own templates (`template`) or ours, as e-mail (`letter`), text message of at most
-two segments (`short`) and for the ear (`aloud`).
+`alerts` words one message about one duty or several, `triage` asks for a person, `news` is for subscribers, `compose` fills any kind of the
+table in `kinds` from its values. All of them in English or Spanish, by the city's own templates (`template`) or ours, as e-mail (`letter`),
+text message of at most two segments (`short`) and for the ear (`aloud`).
 """
 
 from service.speech import local

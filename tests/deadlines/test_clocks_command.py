@@ -196,8 +196,9 @@ def test_the_program_itself_refuses_an_unknown_option_as_bad_usage() -> None:
 
 def test_rules_check_finds_no_mistake_in_a_pack_that_ships(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "check", "glendale-az"]) == 0
-    first, last = capsys.readouterr().out.splitlines()
+    first, note, last = capsys.readouterr().out.splitlines()
     assert first == "1 pack, 6 rules, no mistake; every rule is reached by a case, and every change to one is noticed"
+    assert note == "note: no pack for the state AZ, so its duties are not shown over glendale-az"
     assert re.fullmatch(r"version [0-9a-f]{12}", last)
     assert main(["rules", "check", "atlantis"]) == 2
     assert "'atlantis' is not a pack; right would be: one of baltimore, " in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,10 @@ START = datetime(2026, 12, 1, 22, 5, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
-def rung(step: str, *, every: str | None = None, times: int = 1, unless_acknowledged: bool = False) -> Rung:
+def rung(step: str, *, every: str | None = None, times: int = 1, growing: int = 1, unless_acknowledged: bool = False) -> Rung:
     from_due, offset = Rung.parse_at(step)
     span = read_span(every) if every else None
-    return Rung(step, from_due, offset, ("duty_officer",), ("sms",), unless_acknowledged, span, times)
+    return Rung(step, from_due, offset, ("duty_officer",), ("sms",), unless_acknowledged, span, times, growing)
 
 
 def planned(rungs: tuple[Rung, ...], hours: float) -> list[tuple[str, float]]:
@@ -75,6 +76,32 @@ def test_a_repeated_rung_is_numbered_and_spaced_evenly() -> None:
     assert planned((rung("start"), rung("due"), rung("due+1h", every="4h", times=3)), 1) == [
         ("start", 0), ("due", 60), ("due+1h#1", 120), ("due+1h#2", 360), ("due+1h#3", 600),
     ]  # fmt: skip
+
+
+def gaps(every: str, times: int, growing: int) -> list[float]:
+    """The hours between the repeats of a rung."""
+    moments = rung("due", every=every, times=times, growing=growing).moments(START)
+    return [(later - earlier) / HOUR for earlier, later in pairwise(moments)]
+
+
+def test_gaps_that_grow_double_up_to_a_day() -> None:
+    assert gaps("1h", 8, 2) == [1, 2, 4, 8, 16, 24, 24]
+    assert gaps("30m", 5, 3) == [0.5, 1.5, 4.5, 13.5]
+    assert planned((rung("start"), rung("due"), rung("due+1h", every="1h", times=4, growing=2)), 1)[2:] == [
+        ("due+1h#1", 120), ("due+1h#2", 180), ("due+1h#3", 300), ("due+1h#4", 540),
+    ]  # fmt: skip
+
+
+def test_a_gap_longer_than_a_day_stays_as_it_is_written() -> None:
+    assert gaps("7d", 3, 2) == [168, 168]
+    assert gaps("4h", 4, 1) == [4, 4, 4]
+
+
+@given(st.integers(1, 40 * 24 * 60), st.integers(1, 12), st.integers(1, 5))
+def test_gaps_never_shrink_and_never_grow_past_a_day(minutes: int, times: int, growing: int) -> None:
+    found = gaps(f"{minutes}m", times, growing)
+    assert found == sorted(found)
+    assert all(gap <= max(24, minutes / 60) + 1e-9 for gap in found)
 
 
 def test_a_planned_rung_keeps_whom_to_tell_and_how() -> None:

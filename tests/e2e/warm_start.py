@@ -1,6 +1,7 @@
-"""Starts of `spillclock serve` without the second that importing takes: this program has imported it, and forks one for each line it reads.
+"""Starts of `spillclock serve`, or of another command that runs on, without the second that importing takes.
 
-A line is a JSON object: environment, folder, log. Answers are lines too: the process id, and once that process has ended, how.
+This program has imported it, and forks one for each line it reads: a JSON object with environment, folder, log, and command where it is not
+serve. Answers are lines too: the process id, and once that process has ended, how.
 """
 
 import json
@@ -21,7 +22,7 @@ def serve(order: dict[str, Any]) -> int:
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
     assert commands  # what `serve` needs beyond the other commands is imported with it
-    return cli.main(["serve"])
+    return cli.main(order.get("command", ["serve"]))
 
 
 def say(number: int) -> None:

@@ -483,14 +483,14 @@ async def test_the_discharger_is_named_and_their_link_can_be_copied(site: Site) 
     assert page.status == 422
 
 
-async def test_the_messages_show_every_try(site: Site) -> None:
+async def test_the_messages_show_their_whole_history(site: Site) -> None:
     visitor = await site.staff()
     reference, _ = await opened(site, visitor)
     await site.home.work()
     page = await visitor.get(f"/staff/spills/{reference}")
     section = next(part for part in page.root.all("section") if part["aria-labelledby"] == "messages").text
-    assert re.search(r"All \d+ messages with every try", section)
-    assert "Omar Reyes (duty officer), SMS to +19095550102: handed over" in section
+    assert re.search(r"All \d+ messages with their whole history", section)
+    assert "Omar Reyes (duty officer), text message to +19095550102: handed over" in section
     assert "chino/rwqcb-2-hours, rung start, to the duty officer" in section
 
 

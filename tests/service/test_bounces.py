@@ -150,6 +150,7 @@ async def test_to_a_bounced_address_no_mail_goes_any_more_until_it_is_lifted(pho
     await bounce(phones, message, "gmail-hard")
     await phones.home.work()
     sent = len(phones.home.outbox())
+    phones.home.clock.jump(minutes=1)
     _, second = await mailed(phones)
     assert (second.channel, second.state) == ("email", "refused")
     assert len(phones.home.outbox()) == sent

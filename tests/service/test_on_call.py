@@ -233,8 +233,11 @@ async def test_a_removed_contact_leaves_the_rota_and_its_number_to_nobody(home: 
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        ({"members": []}, "members: missing"), ({"members": [99]}, "members: 99 is no duty_officer of chino"),
-        ({"turn_days": 0}, "turn_days: 0"), ({"handover": "8"}, "handover: '8'"), ({"ics_url": "http://10.0.0.1/x"}, "ics: it does not begin"),
+        ({"members": []}, "members: missing"),
+        ({"members": [99]}, "members: 99 is no duty_officer of chino"),
+        ({"turn_days": 0}, "turn_days: 0"),
+        ({"handover": "8"}, "handover: '8'"),
+        ({"ics_url": "http://10.0.0.1/x"}, "ics: it does not begin"),
         ({"ics_url": "https://10.0.0.1/x"}, "ics: 10.0.0.1 is a name or address of a private network"),
     ],
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """A rehearsal: the same spill through the same escalation, on a clock that nobody waits for."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from deadlines import FactFaults
-from service.rehearsal import Rehearsed, as_line, rehearse
+from service.errors import BadInput
+from service.rehearsal import Cast, Rehearsed, as_line, example, examples, rehearse
 from tests.houses import TUESDAY, a_household
 from tests.spills import a_report, gallons
 
@@ -26,7 +28,9 @@ def call(minute: int) -> dict[str, Any]:
 
 
 def about(told: list[Rehearsed], duty: str) -> list[tuple[datetime, str, str]]:
-    return [(message.at, message.step, message.to) for message in told if message.duty == duty]
+    """The rungs of a duty that messages told, alone or together with others."""
+    found = [(message, part) for message in told for part in message.reason.split("; also ") if part.startswith(f"{duty}, rung ")]
+    return [(message.at, re.split(r", to the | \(", part.partition(", rung ")[2])[0], message.to) for message, part in found]
 
 
 UNTIL = TUESDAY + timedelta(hours=3)
@@ -41,9 +45,10 @@ def the_rehearsal() -> list[Rehearsed]:
 def test_a_rehearsal_tells_every_message_in_order_with_its_reason() -> None:
     told = the_rehearsal()
     assert [message.at for message in told] == sorted(message.at for message in told)
-    first = next(message for message in told if message.duty == RWQCB)
+    first = told[0]
     assert (first.at, first.step) == (TUESDAY, "start")
-    assert first.reason.startswith(f"{RWQCB}, rung start, to the ")
+    assert first.reason.startswith(f"{first.duty}, rung start, to the ")
+    assert f"; also {RWQCB}, rung start, to the " in first.reason  # one message for all of them
     steps = list(dict.fromkeys(step for _, step, _ in about(told, RWQCB)))
     assert steps == ["start", "start+15m", "due-1h", "due-10m", "due", "due+30m", "due+1h#1"]
     assert {message.role for message in told} == {"discharger", "duty_officer", "supervisor", "director"}
@@ -114,6 +119,33 @@ async def test_a_duty_that_recurs_is_rehearsed_week_by_week() -> None:
     starts = [at for at, step, to in about(told, "ontario/weekly-sample") if step == "start" and "duty@" in to]
     assert len(starts) == 2
     assert about(told, "ontario/weekly-monitoring-report")
+
+
+async def test_who_is_on_call_and_who_sees_an_alert_is_rehearsed_too() -> None:
+    people = [{"role": "duty_officer", "name": name, "email": f"{name}@chino.example".lower()} for name in ("Ann", "Bob")]
+    people.append({"role": "supervisor", "name": "Sue", "email": "sue@chino.example"})
+    turns = {"members": ["Ann", "Bob"], "starts_on": date(2026, 12, 1), "turn_days": 1, "handover": "15:00"}
+    rota = {"role": "duty_officer", "name": "Desk", **turns}
+    seen = {"at": (TUESDAY + timedelta(minutes=10)).isoformat(), "duty": RWQCB, "person": "Ann"}
+    told = await rehearse(SPILL, UNTIL, Cast(people, [rota], [seen]))
+    mine = [(at - TUESDAY, step, to) for at, step, to in about(told, RWQCB)]
+    assert (timedelta(minutes=40), "start+15m", "sue@chino.example") in mine  # half an hour after it was seen
+    assert {to for _, step, to in mine if step == "start"} == {"ann@chino.example", "bob@chino.example"}  # nobody's turn before three
+    assert {to for _, step, to in mine if step == "due-1h"} == {"ann@chino.example"}
+
+
+@pytest.mark.parametrize("name", examples())
+async def test_every_example_can_be_rehearsed_and_tells_somebody(name: str) -> None:
+    chosen = example(name)
+    told = await rehearse(chosen.facts, chosen.until, chosen.cast)
+    assert told
+    assert max(message.at for message in told) <= chosen.until
+
+
+async def test_an_example_that_is_none_is_answered_with_their_names() -> None:
+    with pytest.raises(BadInput) as refused:
+        example("nothing")
+    assert "sewage on the Fourth of July; nobody answers" in refused.value.faults[0]
 
 
 async def test_nothing_happens_where_no_clock_runs() -> None:

@@ -160,6 +160,7 @@ async def test_without_a_code_ok_is_enough_where_one_duty_alone_is_open(phones: 
 
 async def test_where_several_duties_are_open_the_answer_asks_which(phones: Telephones) -> None:
     await told(phones)
+    phones.home.clock.jump(minutes=1)
     second, code = await told(phones)
     said = await phones.text(OFFICER, "OK")
     assert said.startswith("2 alerts are open. Say which, by its code: ")

@@ -198,7 +198,7 @@ def upgrade() -> None:  # house-skip: long-function - generated
         batch_op.create_index(batch_op.f("ix_suppression_channel"), ["channel"], unique=False)
 
     with op.batch_alter_table("contact", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("voice", sa.Boolean(), server_default=sa.text("0"), nullable=False))
+        batch_op.add_column(sa.Column("voice", sa.Boolean(), server_default=sa.false(), nullable=False))
         batch_op.add_column(sa.Column("webhook", sa.Text(), server_default="", nullable=False))
         batch_op.add_column(sa.Column("apprise", sa.Text(), server_default="", nullable=False))
         batch_op.add_column(sa.Column("language", sqlmodel.sql.sqltypes.AutoString(length=8), server_default="en", nullable=False))

@@ -1,0 +1,173 @@
+"""What Spillclock tells a monitoring system: gauges in Prometheus's text format, read from the tables. No personal data is in them."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
+
+from fastapi import Request
+from fastapi.responses import PlainTextResponse, Response
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from service.errors import NotAllowed, NotSignedIn
+from service.escalation import next_climb_at
+from service.office_days import city_law, served_cities
+from service.tables import Attempt, MessageRow, Obligation, Spill, Suppression
+from service.transaction import House, Transaction, reading
+from service.watch import ALERTS_LATE_AFTER, last_round, last_well, providers_down
+
+_OPEN_STATES = ("running", "overdue", "waiting")
+# The tries of the last hour are among so many newest ones; a table of years is not read through for them.
+_NEWEST_TRIES = 50_000
+_Labels = Mapping[str, str]
+
+
+@dataclass
+class Gauge:
+    """One metric: its name, what it says, and its values by labels."""
+
+    name: str
+    about: str
+    values: list[tuple[_Labels, float]] = field(default_factory=list)
+    kind: str = "gauge"
+
+    def lines(self) -> Iterable[str]:
+        """The lines of the text format."""
+        yield f"# HELP spillclock_{self.name} {self.about}"
+        yield f"# TYPE spillclock_{self.name} {self.kind}"
+        for labels, value in self.values:
+            said = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+            yield f"spillclock_{self.name}{f'{{{said}}}' if said else ''} {value:.15g}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+async def metrics(request: Request) -> Response:
+    """The gauges. Without `METRICS_TOKEN` for this machine alone, with it for whoever has it."""
+    house: House = request.app.state.house
+    _check(request, house.settings.metrics_token.get_secret_value())
+    async with reading(house) as tx:
+        found = await gauges(tx)
+    text = "\n".join(line for gauge in found for line in gauge.lines()) + "\n"
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+
+def _check(request: Request, token: str) -> None:
+    if token:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("utf-8", "replace"), token.encode()):
+            raise NotSignedIn("this needs the token of SPILLCLOCK_METRICS_TOKEN: Authorization: Bearer TOKEN")
+        return
+    # A proxy on this machine passes on what comes from anywhere.
+    passed_on = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"))
+    if passed_on or not _is_this_machine(request.client.host if request.client else ""):
+        raise NotAllowed("without SPILLCLOCK_METRICS_TOKEN this is for the machine that it runs on alone")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def gauges(tx: Transaction) -> list[Gauge]:
+    """Every gauge at `tx.now`."""
+    climb = await next_climb_at(tx)
+    beat, well = await last_round(tx), await last_well(tx)
+    suppressed = select(func.count()).select_from(Suppression).where(col(Suppression.lifted_at).is_(None))
+    return [
+        Gauge("build_info", "What runs here.", [({"version": _version(), "packs": tx.house.rulebook.version}, 1)]),
+        *await _duties(tx),
+        *await _messages(tx),
+        Gauge("rungs_late_seconds", "For how long the rung that is due longest has not been climbed.", [({}, _seconds(tx.now, climb))]),
+        await _tries(tx),
+        Gauge(
+            "attempts_total", "Tries at sending since this process started, by what came of them.",
+            [({"channel": channel, "outcome": came}, number) for (channel, came), number in sorted(tx.house.tries.items())], "counter",
+        ),
+        Gauge("channel_down", "1 where a provider takes nothing.", [({"channel": one.channel}, 1) for one in await providers_down(tx)]),
+        Gauge("suppressed_addresses", "Addresses that nothing is sent to.", [({}, await tx.session.scalar(suppressed) or 0)]),
+        Gauge("worker_heartbeat_age_seconds", "Since a worker last finished a round.", [({}, _seconds(tx.now, beat))] if beat else []),
+        Gauge("all_well_age_seconds", "Since all was well when a signal was due.", [({}, _seconds(tx.now, well))] if well else []),
+        await _calendars(tx),
+    ]  # fmt: skip
+
+
+def _version() -> str:
+    try:
+        return version("spillclock")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _seconds(now: datetime, moment: datetime | None) -> float:
+    return max(0.0, (now - moment).total_seconds()) if moment else 0.0
+
+
+async def _duties(tx: Transaction) -> list[Gauge]:
+    query = (
+        select(col(Spill.city), col(Obligation.state), func.count())
+        .join(Spill, col(Spill.id) == col(Obligation.spill_id))
+        .where(col(Obligation.state).in_(_OPEN_STATES))
+        .group_by(col(Spill.city), col(Obligation.state))
+    )
+    counts = {(city or "", state): number for city, state, number in await tx.session.execute(query)}
+    cities = sorted({*tx.house.cities, *(city for city, _ in counts)})
+    still_open = [({"city": city}, float(sum(counts.get((city, state), 0) for state in _OPEN_STATES))) for city in cities]
+    overdue = [({"city": city}, float(counts.get((city, "overdue"), 0))) for city in cities]
+    return [
+        Gauge("obligations_open", "Duties that are not done, by city; overdue ones and those not begun too.", list(still_open)),
+        Gauge("obligations_overdue", "Duties that are overdue, by city.", list(overdue)),
+    ]
+
+
+async def _messages(tx: Transaction) -> list[Gauge]:
+    """How many messages wait, how many alerts are late, and how long the oldest of them has waited, by channel."""
+    due = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
+    waiting = select(col(MessageRow.channel), func.count()).where(col(MessageRow.state) == "waiting").group_by(col(MessageRow.channel))
+    alerts = (*due, col(MessageRow.subscription_id).is_(None))
+    late = select(col(MessageRow.channel), func.count()).where(*alerts, col(MessageRow.next_at) < tx.now - ALERTS_LATE_AFTER)
+    oldest = select(col(MessageRow.channel), func.min(col(MessageRow.next_at))).where(*alerts).group_by(col(MessageRow.channel))
+    counts = {channel: number for channel, number in await tx.session.execute(waiting)}
+    lates = {channel: number for channel, number in await tx.session.execute(late.group_by(col(MessageRow.channel)))}
+    waits = {channel: _seconds(tx.now, at) for channel, at in await tx.session.execute(oldest)}
+    channels = sorted({"email", "sms", "voice", "webhook", "apprise", *counts})
+    return [
+        _by_channel("messages_waiting", "Messages that are to go out, now or later.", channels, counts),
+        _by_channel("messages_late", "Alerts that could have gone out over a minute ago.", channels, lates),
+        _by_channel("messages_oldest_wait_seconds", "For how long the oldest alert that could go out waits.", channels, waits),
+    ]
+
+
+def _by_channel(name: str, about: str, channels: Iterable[str], found: Mapping[str, float]) -> Gauge:
+    return Gauge(name, about, [({"channel": channel}, found.get(channel, 0)) for channel in channels])
+
+
+async def _tries(tx: Transaction) -> Gauge:
+    newest = await tx.session.scalar(select(func.max(col(Attempt.id)))) or 0
+    outcome = func.coalesce(col(Attempt.outcome), "under_way")
+    query = (
+        select(col(MessageRow.channel), outcome, func.count())
+        .join(MessageRow, col(MessageRow.id) == col(Attempt.message_id))
+        .where(col(Attempt.id) > newest - _NEWEST_TRIES, col(Attempt.started_at) > tx.now - timedelta(hours=1))
+        .group_by(col(MessageRow.channel), outcome)
+        .order_by(col(MessageRow.channel), outcome)
+    )
+    values = [({"channel": channel, "outcome": came}, number) for channel, came, number in await tx.session.execute(query)]
+    return Gauge("attempts_last_hour", "Tries at sending in the last hour, by what came of them.", list(values))
+
+
+async def _calendars(tx: Transaction) -> Gauge:
+    left: list[tuple[_Labels, float]] = []
+    for city in await served_cities(tx):
+        law = city_law(tx.house, city)
+        left.append(({"city": city}, (law.calendar.last_day - tx.now.astimezone(law.zone).date()).days))
+    return Gauge("calendar_days_left", "Days that the calendar of a city still covers.", left)

@@ -227,8 +227,9 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
 
 async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[str]) -> Claim | None:
     """Claim a message with what goes out with it, less what is no longer wanted; None where nothing is left. `seen` gets all of them."""
-    spill = await tx.session.get_one(Spill, row.spill_id) if row.spill_id is not None else None
-    doubtful = await _close_cut_off(tx, row)
+    spill = await _spill_of(tx, row)
+    # A message that was never tried, by itself or with another, has no tries to look through.
+    doubtful = bool(row.tries or row.carried_by) and await _close_cut_off(tx, row)
     group = [row, *await bundles.companions(tx, row, doubtful=doubtful)]
     seen.update(one.id for one in group)
     about = select(Obligation).where(col(Obligation.id).in_({one.obligation_id for one in group if one.obligation_id}))
@@ -256,6 +257,16 @@ async def _claim_one(tx: Transaction, worker: str, row: MessageRow, seen: set[st
     tx.session.add(Attempt(message_id=carrier.id, number=carrier.tries, worker=worker, started_at=tx.now, may_be_double=doubtful))
     carried = tuple((one.id, one.tries) for one, _ in wanted[1:])
     return Claim(carrier, spill.reference if spill else None, obligation.duty if obligation else None, carrier.tries, carried)
+
+
+async def _spill_of(tx: Transaction, row: MessageRow) -> Spill | None:
+    """The spill of a message, looked up once for all that are claimed together."""
+    if row.spill_id is None:
+        return None
+    known: dict[int, Spill] = tx.memo.setdefault("spills of messages", {})
+    if row.spill_id not in known:
+        known[row.spill_id] = await tx.session.get_one(Spill, row.spill_id)
+    return known[row.spill_id]
 
 
 async def _reword(tx: Transaction, spill: Spill | None, wanted: list[tuple[MessageRow, Obligation | None]]) -> bool:

@@ -11,6 +11,7 @@ import socket
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 
 import uvicorn
 from sqlalchemy import func, select
@@ -31,6 +32,7 @@ from service.settings import Settings
 from service.suppressions import unreachable
 from service.tables import Account, Credential
 from service.transaction import House, reading, transaction
+from service.watch import last_well, providers_down
 from service.worker import Worker, working
 
 log = logging.getLogger(__name__)
@@ -178,6 +180,7 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
         findings += _callbacks(settings)
         findings.append(await _sent_today(house))
+        findings += await _watched(house)
         findings += await _unfilled_roles(house)
         findings += await _unreachable(house)
         findings += await _calendars(house)
@@ -236,6 +239,23 @@ def _callbacks(settings: Settings) -> list[str]:
         return []
     cure = "right would be: SPILLCLOCK_BASE_URL=https://spills.example.gov"
     return [f"WARN   Twilio cannot reach {settings.public_url}: no delivery receipts, replies or keys pressed in a call come back; {cure}"]
+
+
+async def _watched(house: House) -> list[str]:
+    """Providers that take nothing, and whether the outside hears that all is well."""
+    async with reading(house) as tx:
+        down, well = await providers_down(tx), await last_well(tx)
+    findings = [
+        f"WRONG  {one.channel}: nothing goes out since {one.since:%Y-%m-%d %H:%M} UTC, {one.waiting} alerts wait; tried again by itself"
+        for one in down
+    ]
+    if not house.settings.deadman_url.get_secret_value():
+        cure = "set SPILLCLOCK_DEADMAN_URL to an address that raises an alarm when it is no longer asked for"
+        return [*findings, f"note   no dead-man signal: nobody outside hears when this machine stops; {cure}"]
+    told = f"all was well last at {well:%Y-%m-%d %H:%M} UTC" if well else "not given yet"
+    late = well is None or house.now() - well > 3 * timedelta(minutes=house.settings.deadman_minutes)
+    every = f"every {house.settings.deadman_minutes:g} minutes while a worker runs"
+    return [*findings, f"{'WARN ' if late else 'ok   '}  dead-man signal, {every}: {told}"]
 
 
 async def _sent_today(house: House) -> str:

@@ -216,7 +216,8 @@ class Worker:
                 await ear.wait()
                 ear.clear()
                 try:
-                    while len(under_way) < SLOTS and (claimed := await self._claim(channel, SLOTS - len(under_way))):
+                    # Several at once or none: a claim costs the same for one as for many.
+                    while len(under_way) <= SLOTS // 2 and (claimed := await self._claim(channel, SLOTS - len(under_way))):
                         for one in claimed:
                             task = asyncio.create_task(outbox.send(self.house, channel, one, self._answers))
                             under_way.add(task)

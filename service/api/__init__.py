@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from service.api import calendars, cities, clocks, quantities, replies, rotas, rules, spills, templates
+from service.api import calendars, cities, clocks, quantities, replies, rotas, rules, spills, subscriptions, templates
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
@@ -14,5 +14,6 @@ router.include_router(cities.router)
 router.include_router(rotas.router)
 router.include_router(replies.router)
 router.include_router(templates.router)
+router.include_router(subscriptions.router)
 
 __all__ = ["router"]

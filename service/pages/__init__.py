@@ -5,6 +5,7 @@ the board (`board`), work on one spill (`spill`, `place`) and keep their city's 
 of messages (`city_texts`).
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
+Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
@@ -12,6 +13,8 @@ from fastapi import APIRouter
 
 from service.pages import (
     act,
+    advisory,
+    alerts,
     board,
     calendars,
     city_texts,
@@ -25,6 +28,7 @@ from service.pages import (
     sign_in,
     spill,
     status,
+    subscriptions,
     suppressions,
     what_if,
 )
@@ -33,7 +37,7 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions, on_call):
+for part in (replies, suppressions, on_call, subscriptions, advisory, alerts):
     router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service import acting
+from service import acting, public_alerts
 from service.errors import NotKnown
 from service.links import key_of_token
 from service.pages.fields import read_fields
@@ -95,7 +95,7 @@ async def unsubscribe_page(request: Request, token: str) -> Response:
     """One button that ends the subscription; opening the page does not."""
     async with reading(house_of(request)) as tx:
         subscription = await _subscription(tx, token)
-    ended = subscription.ended_at is not None
+        ended = await public_alerts.is_ended(tx, subscription)
     return page(request, "unsubscribe.html", language=subscription.language, token=token, ended=ended, address=subscription.address)
 
 
@@ -104,7 +104,6 @@ async def unsubscribe(request: Request, token: str) -> Response:
     """End a subscription, by the button or by a mail program's one click (RFC 8058). Doing it again changes nothing."""
     async with transaction(house_of(request), "subscriber") as tx:
         subscription = await _subscription(tx, token)
-        if subscription.ended_at is None:
-            subscription.ended_at, subscription.ended_why = tx.now, "unsubscribed by a link in a mail"
+        await public_alerts.end(tx, subscription, "unsubscribed by a link in a mail")
     ended = page(request, "unsubscribe.html", language=subscription.language, token=token, ended=True, address=subscription.address)
     return ended

@@ -14,10 +14,11 @@ from service.access import SESSION_LASTS, Staff, staff_of
 from service.errors import NotSignedIn
 from service.pages.rendering import house_of, is_secure
 from service.transaction import reading
+from service.watch import providers_down
 
 SESSION_COOKIE = "spillclock_session"
 _OWN_PAGE = re.compile(
-    r"/staff(/spills/[A-Za-z0-9-]{1,24}|/quantities|/replies|/suppressions|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+    r"/staff(/spills/[A-Za-z0-9-]{1,24}(/advisory)?|/quantities|/replies|/suppressions|/subscriptions|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
 )
 
 
@@ -30,6 +31,9 @@ class StaffRoute(APIRoute):
 
         async def led(request: Request) -> Response:
             try:
+                if request.method == "GET" and request.cookies.get(SESSION_COOKIE):
+                    async with reading(house_of(request)) as tx:
+                        request.state.down = await providers_down(tx)
                 return await handle(request)
             except NotSignedIn:
                 wanted = _OWN_PAGE.match(request.url.path)

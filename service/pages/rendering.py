@@ -90,7 +90,7 @@ def page(
     house = house_of(request)
     shared = {
         "path": request.url.path, "kept": "", "house": house, "now": house.now(), "speaks_both": language is None, "banner": (),
-        "staff": None,
+        "staff": None, "down": (),
     }  # fmt: skip
     text = environment(chosen).get_template(template).render({**shared, **given})
     headers = {"Content-Language": chosen, "Vary": "Accept-Language, Cookie", "Cache-Control": "no-store"}
@@ -107,8 +107,9 @@ def is_secure(house: House) -> bool:
 
 
 def staff_page(request: Request, template: str, status: int = 200, **given: Any) -> HTMLResponse:
-    """A page of the console, which speaks English and says when messages go to a file."""
-    return page(request, template, status, language="en", banner=stands_in(house_of(request).settings), **given)
+    """A page of the console, which speaks English and says when messages go to a file, or a provider takes nothing."""
+    down = getattr(request.state, "down", ())
+    return page(request, template, status, language="en", banner=stands_in(house_of(request).settings), down=down, **given)
 
 
 def spoken(request: Request) -> Speech:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -18,6 +18,7 @@ from service.wording.template import Own, Values
 
 _LONGEST_DESCRIPTION = 2000
 _MOST_READ_ALOUD = 3
+_JUST_DUE = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,10 @@ def triage_values(spill: Spill, reason: str, link: str, speech: Speech, code: st
     return Values(said, english=frozenset({"reason"} if said["reason"] == reason else ()))
 
 
-def _urgency(about: Alert) -> datetime:
-    return moment_of(about.clock["due_at"]) or datetime.max.replace(tzinfo=about.now.tzinfo)
+def _urgency(about: Alert) -> tuple[bool, datetime]:
+    """What can still be done in time stands before what is overdue, as in the outbox; then by due time."""
+    due_at = moment_of(about.clock["due_at"])
+    return due_at is not None and due_at < about.now - _JUST_DUE, due_at or datetime.max.replace(tzinfo=about.now.tzinfo)
 
 
 def _title(about: Alert, speech: Speech) -> str:

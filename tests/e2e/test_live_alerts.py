@@ -132,6 +132,7 @@ def test_a_call_before_the_due_moment_keeps_the_due_alert_from_going_out(spillcl
         due_at = datetime.now(UTC) + LEFT
         reference = report(staff, due_at - timedelta(hours=2), reached=["land"], threat=False)
         until(lambda: len(about(spillclock, reference)) >= len(ALL_TOLD), 9, "the alert at once")
+        until(lambda: not spillclock.rows("select 1 from message where state = 'sending'"), 9, "its answers are on record")
 
         clock = record_call(staff, reference)
         assert (clock["state"], clock["late_by_s"]) == ("met", None)

@@ -41,9 +41,7 @@ class Told:
     changed: bool
 
 
-async def alert_about(
-    tx: Transaction, spill: Spill, obligation: Obligation, told: Told, role: str, language: str, code: str = ""
-) -> Alert:
+async def alert_about(tx: Transaction, spill: Spill, obligation: Obligation, told: Told, role: str, language: str, code: str = "") -> Alert:
     """Everything an alert about a duty is worded from, for somebody in this role."""
     law = tx.house.rulebook.law_of(spill.city or "")
     return Alert(
@@ -56,9 +54,7 @@ async def alert_about(
 def carried_elsewhere() -> ColumnElement[bool]:
     """Whether a message goes with another that is still to go out: it is claimed with that one, never by itself."""
     carrier = aliased(MessageRow)
-    return exists(
-        select(col(carrier.id)).where(col(carrier.id) == col(MessageRow.carried_by), col(carrier.state).in_(_UNDER_WAY))
-    )
+    return exists(select(col(carrier.id)).where(col(carrier.id) == col(MessageRow.carried_by), col(carrier.state).in_(_UNDER_WAY)))
 
 
 async def companions(tx: Transaction, row: MessageRow, *, doubtful: bool) -> list[MessageRow]:

@@ -260,9 +260,7 @@ def _waits(tx: Transaction, spill: Spill, row: MessageRow) -> str:
     return f", after their quiet hours, {local(row.next_at, tx.house.rulebook.law_of(spill.city or '').zone)}"
 
 
-async def tell_otherwise(
-    tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, person: Person, channel: str
-) -> None:
+async def tell_otherwise(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, person: Person, channel: str) -> None:
     """Promise a person by another channel what a message to them said that did not get through."""
     rungs = _rungs_of(obligation, message)
     if rungs:
@@ -315,9 +313,7 @@ async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> li
         await tx.session.execute(select(col(MessageRow.climb)).where(col(MessageRow.obligation_id) == obligation.id).distinct())
     ).scalars()
     prefix = climbing(obligation)
-    brought_forward = {
-        step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in steps_of(climb)
-    }
+    brought_forward = {step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in steps_of(climb)}
     reached = obligation.climbed_to or tx.now
     told = {role for rung in rungs if rung.at <= reached or rung.step in brought_forward for role in rung.tell}
     left = [rung for rung in rungs if rung.at > reached and rung.step not in brought_forward]

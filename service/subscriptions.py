@@ -151,7 +151,7 @@ def _faults_of_words(asked: Mapping[str, Any]) -> list[str]:
     ]
     if not isinstance(asked["at"], str) or not _AT.fullmatch(asked["at"]):
         faults.append(f"at: {asked['at']!r} is no time of day; right would be: 07:00")
-    if asked["zone"] not in available_timezones():
+    if not isinstance(asked["zone"], str) or asked["zone"] not in available_timezones():
         faults.append(f"zone: {str(asked['zone'])[:60]!r} is no time zone; right would be: America/Los_Angeles")
     return faults
 

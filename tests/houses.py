@@ -213,6 +213,12 @@ class Household:
         """The lines of the outbox about a duty, of one rung where it is named."""
         return [line for line in self.outbox() if line["duty"] == duty and step in (None, line["step"])]
 
+    async def told_of(self, duty: str, step: str | None = None) -> list[dict[str, Any]]:
+        """The lines of the outbox that told of a duty, also as part of a message that another duty gave its name to."""
+        rows = await self.messages(duty, state="accepted")
+        keys = {row.carried_by or row.id for row in rows if step in (None, row.step)}
+        return [line for line in self.outbox() if line["key"] in keys]
+
     async def spill(self, reference: str) -> Spill:
         """The spill as it is stored."""
         async with reading(self.house) as tx:

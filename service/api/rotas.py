@@ -146,9 +146,7 @@ async def add_rota(request: Request) -> ChangedOut:
     async with transaction(house_of(request), staff.email) as tx:
         city_law(tx.house, given.city)
         staff.require("manager", given.city)
-        new = rotas.NewRota(
-            given.city, given.role, given.name, given.members, given.starts_on, given.turn_days, given.handover, given.ics
-        )
+        new = rotas.NewRota(given.city, given.role, given.name, given.members, given.starts_on, given.turn_days, given.handover, given.ics)
         return await _changed(tx, await rotas.add_rota(tx, new))
 
 

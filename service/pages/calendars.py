@@ -36,8 +36,8 @@ class Day:
 
     @property
     def name(self) -> str:
-        """Friday, November 27."""
-        return str(format_date(self.day, "EEEE, MMMM d", locale="en_US"))
+        """Fri, Nov 27."""
+        return str(format_date(self.day, "EEE, MMM d", locale="en_US"))
 
     @property
     def is_open(self) -> bool:

@@ -57,7 +57,7 @@ def _shown(house: House, row: Subscription, account: Account) -> dict[str, Any]:
     what = [
         ", ".join(STAGES[stage] for stage in wants.get("stages", [])) or "Everything that happens",
         ", ".join(words.MATERIALS[material] for material in wants.get("materials", [])) or "any material",
-        f"{wants['at_least_gallons']:,} gallons or more" if "at_least_gallons" in wants else "any amount",
+        f"{wants['at_least_gallons']:,.12g} gallons or more" if "at_least_gallons" in wants else "any amount",
         ", ".join(city_name(house, city) for city in wants.get("cities", [])) or "every city you work for",
         place,
     ]

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, for as long as a block runs. Where the machine has no server program the test is skipped, and says so."""
+"""A PostgreSQL server of one's own, for as long as a block runs. Without a server program the test is skipped, and says so."""
 
 import os
 import pwd

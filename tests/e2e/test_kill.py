@@ -225,8 +225,8 @@ def check_messages(spillclock: Spillclock) -> dict[str, int]:
 def check_due_alerts(spillclock: Spillclock, reports: list[Report]) -> dict[str, int]:
     """Each duty that fell due was told to everybody whom its ladder names at due, once, and not before."""
     query = (
-        "select coalesce(m.carried_by, m.id) as id, m.climb, m.channel, m.address from message m join obligation o on o.id = m.obligation_id"
-        " join spill s on s.id = m.spill_id where s.reference = ? and o.duty = ?"
+        "select coalesce(m.carried_by, m.id) as id, m.climb, m.channel, m.address from message m"
+        " join obligation o on o.id = m.obligation_id join spill s on s.id = m.spill_id where s.reference = ? and o.duty = ?"
     )
     sent_at = {line["key"]: moment(line["at"]) for line in whole_lines(spillclock.home / "outbox.jsonl")}
     fell_due = [report for report in reports if report.due]

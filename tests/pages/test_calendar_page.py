@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+import pytest
+
 from tests.pages.conftest import Site
 from tests.spills import a_report
 
@@ -60,3 +64,57 @@ async def test_an_officer_sees_the_calendar_and_has_no_form(site: Site) -> None:
 async def test_the_calendar_of_another_city_is_not_shown(site: Site) -> None:
     visitor = await site.staff("manager", city="chino")
     assert (await visitor.get(HERE)).status == 404
+
+
+async def test_whoever_is_not_signed_in_is_led_back_to_the_calendar(site: Site) -> None:
+    page = await site.visitor().get(HERE)
+    assert page.response.url.path == "/staff/sign-in"
+    assert page.response.url.params["next"] == HERE
+
+
+async def test_the_menu_leads_to_the_calendar_of_ones_city_or_to_all_of_them(site: Site) -> None:
+    officer = await site.staff("officer", city="chino")
+    page = await officer.get("/staff/calendars")
+    assert page.response.url.path == "/staff/calendars/chino"
+    assert "Thu, Nov 26 Thanksgiving Day (5 USC 6103(a); Gov. Code 6700(a))" in page.text
+    everybody = await site.staff("administrator", city=None)
+    page = await everybody.get("/staff/calendars")
+    assert "City of Chico" in page.text
+    assert "Covers the days up to December 31, 2031" in page.text
+
+
+async def test_another_year_is_a_link_away_and_an_odd_one_is_the_nearest(site: Site) -> None:
+    visitor = await site.staff("officer", city="chino")
+    assert "Closed days in 2027" in (await visitor.get("/staff/calendars/chino?year=2027")).text
+    assert "Closed days in 2031" in (await visitor.get("/staff/calendars/chino?year=9999")).text
+    assert "Closed days in 2026" in (await visitor.get("/staff/calendars/chino?year=x&entry=x")).text
+
+
+@pytest.mark.parametrize(
+    ("now", "says"),
+    [
+        ("2026-12-01", ""),
+        ("2031-03-01", "ends on December 31, 2031, in less than 12 months."),
+        ("2032-01-02", "ended on December 31, 2031. Days can no longer be counted"),
+    ],
+)
+async def test_the_board_and_the_calendar_say_that_it_ends(site: Site, now: str, says: str) -> None:
+    site.home.clock.at = datetime.fromisoformat(f"{now}T12:00:00-08:00")
+    visitor = await site.staff("officer", city="chino")
+    for address in ("/staff", "/staff/calendars/chino"):
+        text = (await visitor.get(address)).text
+        assert says in text
+        assert says or "Days can no longer" not in text
+        assert says or "12 months" not in text
+
+
+async def test_a_day_is_taken_out_by_the_form_beside_it(site: Site) -> None:
+    visitor = await site.staff("manager", city="chico")
+    page = await visitor.get(HERE)
+    page = await visitor.send(page, f"{HERE}/days", date="2026-12-24", name="Christmas Eve", source="Municipal Code 2.52")
+    assert "No running clock counts this day; nothing moved." in page.text
+    page = await visitor.send(page, f"{HERE}/days/2026-12-24/remove", reason="the offices are open after all")
+    assert "Taken out (1)" in page.text
+    assert page.forms(f"{HERE}/days/2026-12-24/remove") == []
+    assert (await visitor.post(f"{HERE}/days/2026-12-24/remove", {"reason": "again"})).status == 404
+    assert (await visitor.post(f"{HERE}/days/tomorrow/remove", {"reason": "x"})).status == 422

@@ -153,7 +153,7 @@ async def test_what_a_killed_process_had_stored_is_read_by_the_worker(home: Hous
     await home.live(seconds=30)
     assert (await home.spill(reference)).facts["material"] == "sewage"
     assert await home.events(reference, ObligationOpened)
-    assert home.told("chino/rwqcb-2-hours", "start")
+    assert await home.told_of("chino/rwqcb-2-hours", "start")
 
 
 async def test_a_stopped_process_leaves_unread_reports_to_the_next_one_at_once(home: Household) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,8 @@ from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
+from service import programs
+from service.cli import main
 from service.errors import BadInput, NotKnown
 from service.events import AssessmentFailed, ObligationMoved, ObligationOpened
 from service.office_days import entries_of, left_of, rulebook_of, served_cities
@@ -422,6 +425,33 @@ async def test_a_change_that_fails_half_way_changes_nothing(counted: Household, 
 )
 def test_a_calendar_says_a_year_ahead_that_it_ends(now: str, left: str) -> None:
     assert left_of(LAW.law_of("chino"), datetime.fromisoformat(f"{now}T12:00:00-08:00")) == left
+
+
+@pytest.mark.parametrize(
+    ("now", "line"),
+    [
+        ("2026-12-01", "ok     chino: its calendar covers the days up to 2031-12-31"),
+        ("2031-03-01", "WARN   chino: its calendar ends on 2031-12-31, in less than 12 months; install a release"),
+        ("2032-01-01", "WRONG  chino: its calendar ended on 2031-12-31; days can no longer be counted; install a release"),
+    ],
+)
+async def test_doctor_says_how_far_the_calendar_of_each_served_city_reaches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], now: str, line: str
+) -> None:
+    moment = datetime.fromisoformat(f"{now}T12:00:00-08:00")
+    async with a_household(tmp_path, at=moment) as home:
+        settings = home.house.settings
+    found = await programs.examine(settings, lambda: moment)
+    assert [told for told in found if "its calendar" in told and told.startswith(line)], found
+    assert not [told for told in found if "ontario" in told and "calendar" in told]  # nobody works or reports there
+
+    async def only_this(_: Any) -> list[str]:
+        return [line]
+
+    monkeypatch.setenv("SPILLCLOCK_HOME_DIR", str(tmp_path))
+    monkeypatch.setattr(programs, "examine", only_this)
+    code = await asyncio.to_thread(main, ["doctor"])
+    assert (code, capsys.readouterr().out) == (1 if line.startswith("WRONG") else 0, f"{line}\n")
 
 
 async def test_every_entry_is_kept_with_what_it_moved(counted: Household) -> None:

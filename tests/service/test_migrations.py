@@ -1,0 +1,120 @@
+"""The migrations, up and down with data in the tables, on both databases; at the end the tables are those that the program knows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlmodel import SQLModel
+
+from service import wiring
+from service.settings import Settings
+from service.transaction import open_engine
+from tests.e2e.database_server import a_server
+
+SPILL = """INSERT INTO spill (id, reference, city, received_at, description, address, facts, flags, reporter, discharger, language,
+    assess_tries, link_version) VALUES (1, 'SP-2026-00001', 'chino', '2026-12-01 00:00:00', 'x', 'y', '{}', '[]', '{}', '{}', 'en', 0, 1)"""
+CLOCK = """INSERT INTO obligation (id, spill_id, duty, event_no, occurrence, state, clock, act, content, ladder, reason, overdue_noted,
+    plan_no) VALUES (1, 1, 'chino/x', -1, 0, 'running', '{}', 'notice', '{}', '[]', '', false, 1)"""
+EVENT = """INSERT INTO event (id, spill_id, kind, payload, actor, happened_at, recorded_at)
+    VALUES (1, 1, 'report:received', '{}', 'public', '2026-12-01 00:00:00', '2026-12-01 00:00:00')"""
+ENTRY = """INSERT INTO closures (city, day, kind, name, source, added_by, added_at, reason)
+    VALUES ('chino', '2026-12-04', 'closed', 'Furlough', 'Resolution 2026-14', 'm', '2026-12-01 00:00:00', '')"""
+TAKEN_OUT = "UPDATE closures SET removed_by = 'm', removed_at = '2026-12-02 00:00:00', reason = 'put off' WHERE removed_at IS NULL"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with a_server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AsyncEngine]:
+    given = {"database_url": request.getfixturevalue("server")} if request.param == "postgresql" else {}
+    engine = open_engine(Settings(home_dir=tmp_path, **given), foreign_keys=False)
+    try:
+        yield engine
+        if given:
+            async with engine.begin() as connection:
+                await connection.execute(text("DROP SCHEMA public CASCADE"))
+                await connection.execute(text("CREATE SCHEMA public"))
+    finally:
+        await engine.dispose()
+
+
+async def migrate(database: AsyncEngine, move: Callable[[Config, str], None], revision: str) -> None:
+    def run(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(Path(wiring.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        move(config, revision)
+
+    async with database.begin() as connection:
+        await connection.run_sync(run)
+
+
+async def ask(database: AsyncEngine, *statements: str) -> list[tuple[Any, ...]]:
+    async with database.begin() as connection:
+        for statement in statements:
+            answer = await connection.execute(text(statement))
+        return [tuple(row) for row in answer] if answer.returns_rows else []
+
+
+async def test_the_tables_change_and_change_back_with_everything_in_them(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "0001")
+    await ask(database, SPILL, CLOCK, EVENT)
+    await migrate(database, command.upgrade, "0002")
+    assert str(await ask(database, "SELECT strip FROM obligation")) in ("[('[]',)]", "[([],)]")
+    await ask(database, ENTRY, TAKEN_OUT, ENTRY)
+    await migrate(database, command.downgrade, "0001")
+    assert await ask(database, "SELECT duty, state FROM obligation") == [("chino/x", "running")]
+    await migrate(database, command.upgrade, "head")
+    await ask(database, ENTRY)
+    assert await ask(database, "SELECT reference FROM spill") == [("SP-2026-00001",)]
+    with pytest.raises(DBAPIError, match="events are only added"):
+        await ask(database, "DELETE FROM event")
+
+
+async def test_the_newest_tables_are_those_that_the_program_knows(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "head")
+
+    def differences(connection: Connection) -> list[Any]:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, SQLModel.metadata))
+
+    async with database.connect() as connection:
+        assert await connection.run_sync(differences) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM closures",
+        "UPDATE closures SET source = 'another'",
+        "UPDATE closures SET day = '2026-12-05'",
+        "UPDATE closures SET removed_at = NULL, removed_by = NULL",
+        "UPDATE closures SET reason = 'another' WHERE removed_at IS NOT NULL",
+    ],
+)
+async def test_no_entry_of_a_calendar_is_deleted_or_rewritten(database: AsyncEngine, change: str) -> None:
+    await migrate(database, command.upgrade, "head")
+    await ask(database, ENTRY, TAKEN_OUT, ENTRY)
+    with pytest.raises(DBAPIError, match="entries of a calendar are"):
+        await ask(database, change)
+
+
+async def test_a_day_has_one_entry_in_effect(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "head")
+    await ask(database, ENTRY, TAKEN_OUT, ENTRY)
+    with pytest.raises(DBAPIError, match=r"UNIQUE|uq_closures_in_effect"):
+        await ask(database, ENTRY)

@@ -32,8 +32,10 @@ class Taken:
 
     @property
     def text(self) -> str:
-        """The text as it was given to be sent: mail has CRLF line ends and one at its end."""
-        return str(self.parsed.get_content()).replace("\r\n", "\n").removesuffix("\n")
+        """The text as it was given to be sent, without its HTML twin: mail has CRLF line ends and one at its end."""
+        plain = self.parsed.get_body(("plain",))
+        assert plain is not None
+        return str(plain.get_content()).replace("\r\n", "\n").removesuffix("\n")
 
 
 class PostOffice:

@@ -190,7 +190,8 @@ class _Judged:
         try:
             return "closed day" if self.law.calendar.why_closed(day) else "open day"
         except CalendarGap:
-            return "open day"  # outside the calendar only one version may stand; its own count says what is missing
+            # Outside the calendar only one version may stand. A weekend is one there too; whether another day is a holiday nobody knows.
+            return "closed day" if day.weekday() in self.law.calendar.weekend else "open day"
 
     def _from_fact(self) -> Sequence[Clock]:
         start, presumed_for, waiting_for = self._start(self.rule.starts)

@@ -159,8 +159,11 @@ def test_a_limit_may_hang_on_whether_the_offices_are_closed_at_the_start(known_a
     assert told(clocks(DAY_OR_NOON, known_at=known_at)) == [answer]
 
 
-def test_outside_its_calendar_one_version_alone_stands() -> None:
-    assert told(clocks(DAY_OR_NOON, known_at="2040-01-01T09:00:00-08:00")) == [("24 hours", "2040-01-02T09:00:00-08:00")]
+def test_outside_its_calendar_one_version_alone_stands_and_a_weekend_is_one_there_too() -> None:
+    assert told(clocks(DAY_OR_NOON, known_at="2040-01-02T09:00:00-08:00")) == [("24 hours", "2040-01-03T09:00:00-08:00")]
+    (sunday,) = clocks(DAY_OR_NOON, known_at="2040-01-01T09:00:00-08:00")
+    assert sunday.standing.rule.limit.text == "1 working day by 12:00"
+    assert sunday.uncomputable is not None
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _LONGEST = {"hours": 24 * 366, "minutes": 60 * 24 * 7, "calendar days": 3660, "w
 Shape = Literal["immediately", "elapsed", "calendar days", "open days", "years", "before act", "comply by", "recurring"]
 
 _COUNTED = re.compile(r"(\d+) (minutes?|hours?|(?:calendar |working |business )?days?|years?)( before)?(?: by (\d\d:\d\d))?")
-_OR_SOONER = ", or comply_by if sooner"
+OR_SOONER = ", or comply_by if sooner"
 _RECURRING = re.compile(r"every (\d+) calendar days until ended_at( and once after)?")
 
 
@@ -76,8 +76,8 @@ class Limit:
         }
         if text in fixed:
             return fixed[text]
-        if text.endswith(_OR_SOONER):
-            return replace(cls.parse(text.removesuffix(_OR_SOONER)), text=text, or_sooner=True)
+        if text.endswith(OR_SOONER):
+            return replace(cls.parse(text.removesuffix(OR_SOONER)), text=text, or_sooner=True)
         if found := _RECURRING.fullmatch(text):
             _believe(int(found[1]), "calendar days")
             return cls(text, "recurring", int(found[1]), "calendar days", once_after=bool(found[2]))

@@ -10,12 +10,11 @@ from typing import Any
 import yaml
 
 from deadlines.facts import CHOICES, EVENT_KEYS, KINDS, PLACES_REACHED
+from deadlines.limits import OR_SOONER
 from deadlines.rulepack import STARTS
 
 Tree = Any  # a condition as a pack writes it
 Source = dict[str, Any]  # a rule as a pack writes it
-
-_OR_SOONER = ", or comply_by if sooner"
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,9 @@ def _limits(rule: Source) -> Iterator[str]:
     if limit in fixed:
         yield from fixed[limit]
         return
-    if limit.endswith(_OR_SOONER):
-        yield from (f"{other}{_OR_SOONER}" for other in _limits({"limit": limit.removesuffix(_OR_SOONER)}))
-        yield limit.removesuffix(_OR_SOONER)
+    if limit.endswith(OR_SOONER):
+        yield from (f"{other}{OR_SOONER}" for other in _limits({"limit": limit.removesuffix(OR_SOONER)}))
+        yield limit.removesuffix(OR_SOONER)
         return
     if " by " in limit:
         days, _, hour = limit.partition(" by ")

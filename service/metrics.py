@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from service.errors import NotAllowed, NotSignedIn
 from service.escalation import next_climb_at
-from service.office_days import city_law, served_cities
+from service.office_days import cities_in_use, city_law
 from service.tables import Attempt, MessageRow, Obligation, Spill, Suppression
 from service.transaction import House, Transaction, reading
 from service.watch import ALERTS_LATE_AFTER, last_round, last_well, providers_down
@@ -167,7 +167,7 @@ async def _tries(tx: Transaction) -> Gauge:
 
 async def _calendars(tx: Transaction) -> Gauge:
     left: list[tuple[_Labels, float]] = []
-    for city in await served_cities(tx):
+    for city in await cities_in_use(tx):
         law = city_law(tx.house, city)
         left.append(({"city": city}, (law.calendar.last_day - tx.now.astimezone(law.zone).date()).days))
     return Gauge("calendar_days_left", "Days that the calendar of a city still covers.", left)

@@ -148,7 +148,7 @@ def _day(day: date) -> str:
     return f"{WEEKDAYS[day.weekday()]} {day}"
 
 
-async def served_cities(tx: Transaction) -> list[str]:
+async def cities_in_use(tx: Transaction) -> list[str]:
     """The cities that have contacts or spills, by id."""
     contacts = (await tx.session.execute(select(col(Contact.city)).distinct())).scalars()
     spills = (await tx.session.execute(select(col(Spill.city)).distinct())).scalars()

@@ -25,7 +25,7 @@ from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
-from service.office_days import count_gaps_anew, left_of, served_cities
+from service.office_days import cities_in_use, count_gaps_anew, left_of
 from service.reach import uncalled, unreached
 from service.sending_cap import tries_today
 from service.settings import Settings
@@ -197,7 +197,7 @@ async def _unreachable(house: House) -> list[str]:
 async def _calendars(house: House) -> list[str]:
     """How far the calendar of each served city reaches. Counts past its end are refused, so it is said a year ahead."""
     async with reading(house) as tx:
-        served, now = await served_cities(tx), tx.now
+        served, now = await cities_in_use(tx), tx.now
     findings = []
     for city in served:
         law = house.rulebook.law_of(city)
@@ -292,7 +292,7 @@ async def send_test(settings: Settings, address: str, by: str | None, now: Now =
 async def _unfilled_roles(house: House) -> list[str]:
     """The ladders that reach nobody, and times at which nobody is on call."""
     async with reading(house) as tx:
-        cities = [city for city in await served_cities(tx) if city in house.cities]
+        cities = [city for city in await cities_in_use(tx) if city in house.cities]
         findings = [f"WRONG  {city}: {line}" for city in cities for line in await unreached(tx, city)]
         findings += [f"WARN   {city}: {line}" for city in cities for line in await uncalled(tx, city)]
     return findings or ([] if cities else ["WRONG  no city has contacts; every ladder reaches nobody"])

@@ -22,6 +22,13 @@ _LONGEST_BOUNCE_NAME = 14
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
+def _long_enough(secret: SecretStr, problem: str) -> SecretStr:
+    """A secret that is not set, or long enough. Raises ValueError with the problem and what would be right."""
+    if 0 < len(secret.get_secret_value()) < _SHORTEST_SECRET:
+        raise ValueError(f"{problem}; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
+    return secret
+
+
 class PackSettings(BaseSettings):
     """Where packs of one's own lie: all that the commands need which only read the law."""
 
@@ -81,18 +88,12 @@ class Settings(PackSettings):
     @field_validator("secret_key")
     @classmethod
     def _secret_is_long(cls, value: SecretStr) -> SecretStr:
-        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
-            raise ValueError(
-                f"it is too short to keep private links private; right would be: {_SHORTEST_SECRET} characters or more, or nothing"
-            )
-        return value
+        return _long_enough(value, "it is too short to keep private links private")
 
     @field_validator("mail_hook_secret")
     @classmethod
     def _hook_secret_is_long(cls, value: SecretStr) -> SecretStr:
-        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
-            raise ValueError(f"it is too short to keep forged mail out; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
-        return value
+        return _long_enough(value, "it is too short to keep forged mail out")
 
     @field_validator("deadman_url")
     @classmethod
@@ -105,9 +106,7 @@ class Settings(PackSettings):
     @field_validator("metrics_token")
     @classmethod
     def _metrics_token_is_long(cls, value: SecretStr) -> SecretStr:
-        if 0 < len(value.get_secret_value()) < _SHORTEST_SECRET:
-            raise ValueError(f"it is too short to be a secret; right would be: {_SHORTEST_SECRET} characters or more, or nothing")
-        return value
+        return _long_enough(value, "it is too short to be a secret")
 
     @field_validator("bounce_address")
     @classmethod

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from deadlines.limits import IMMEDIATELY
 from service.obligations import board
-from service.office_days import served_cities
+from service.office_days import cities_in_use
 from service.pages.calendars import ending
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
@@ -42,7 +42,7 @@ async def board_page(request: Request) -> Response:
         found = await board(tx, staff, city=city, state=state, text=text or None, limit=_PAGE + 1, offset=(max(number, 1) - 1) * _PAGE)
         unassigned = await board(tx, staff, state="unassigned", limit=20) if state is None and not text and number <= 1 else []
         now = tx.now
-        served = [each for each in await served_cities(tx) if staff.may_see(each)]
+        served = [each for each in await cities_in_use(tx) if staff.may_see(each)]
         barred = [one.says for one in await unreachable(tx, [each for each in house.cities if staff.may_see(each)])]
         waiting = len(await unsettled(tx, staff))
     rows = [line(house, row, now) for row in found[:_PAGE]]

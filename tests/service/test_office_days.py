@@ -17,7 +17,7 @@ from service import programs
 from service.cli import main
 from service.errors import BadInput, NotKnown
 from service.events import AssessmentFailed, ObligationMoved, ObligationOpened
-from service.office_days import entries_of, left_of, rulebook_of, served_cities
+from service.office_days import cities_in_use, entries_of, left_of, rulebook_of
 from service.replanning import Change, add_day, moved_by, remove_day
 from service.tables import Closure
 from service.transaction import reading, transaction
@@ -191,7 +191,7 @@ async def test_an_entry_of_one_city_leaves_the_others_alone(home: Household) -> 
     in_chino, in_ontario = await home.report(a_report()), await home.report(a_report(location=IN_ONTARIO))
     async with reading(home.house) as tx:
         law = await rulebook_of(tx)
-        assert await served_cities(tx) == ["chino", "ontario"]
+        assert await cities_in_use(tx) == ["chino", "ontario"]
     assert law.law_of("chino").calendar.why_closed(FRIDAY) is None
     assert law.law_of("ontario").calendar.why_closed(FRIDAY) == "Furlough (Resolution 2026-14)"
     assert in_chino != in_ontario

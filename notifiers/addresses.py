@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import idna
 import phonenumbers
@@ -19,6 +20,7 @@ _NUMBERS_THAT_CHARGE = (phonenumbers.PhoneNumberType.PREMIUM_RATE, phonenumbers.
 _RIGHT_NUMBER = "A number looks like +19095550100: a plus sign, the country code, then the digits."
 
 
+@lru_cache(maxsize=4096)  # asked several times on the way of each message
 def problem_with_email(address: str) -> str | None:
     """Return what is wrong with an e-mail address and what would be right; None if mail can be sent to it."""
     if problem := _problem_with_shape(address):
@@ -35,6 +37,7 @@ def ascii_email(address: str) -> str:
     return f"{local_part}@{ascii_domain(domain)}"
 
 
+@lru_cache(maxsize=4096)
 def ascii_domain(domain: str) -> str:
     """Return a domain or host name as DNS knows it (IDNA 2008 after UTS 46 mapping). Raises ValueError if it is none."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import binascii
 import contextlib
 import hashlib
 import re
@@ -15,8 +16,6 @@ import ssl
 from dataclasses import dataclass
 from datetime import UTC
 from email.header import Header
-from email.message import EmailMessage
-from email.policy import SMTP as CRLF_POLICY
 from email.utils import format_datetime, quote
 
 import aiosmtplib
@@ -308,13 +307,22 @@ def _body(message: Message) -> bytes:
 
     The boundary between text and HTML is the message's own, so that every attempt hands over the same bytes.
     """
-    part = EmailMessage(policy=CRLF_POLICY)
-    part.set_content(many_lines(message.text), cte="quoted-printable")
-    if message.html:
-        part.add_alternative(many_lines(message.html), subtype="html", cte="quoted-printable")
-        # "=_" stands in no quoted-printable line, so no text can end a part (RFC 2045, 6.7).
-        part.set_boundary(f"=_{hashlib.sha256(message.key.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}")
-    return part.as_bytes()
+    plain = _part("plain", message.text)
+    if not message.html:
+        return b"MIME-Version: 1.0\r\n" + plain
+    # "=_" stands in no quoted-printable line, so no text can end a part (RFC 2045, 6.7).
+    boundary = f"=_{hashlib.sha256(message.key.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}".encode()
+    head = b'MIME-Version: 1.0\r\nContent-Type: multipart/alternative;\r\n boundary="' + boundary + b'"\r\n'
+    return b"\r\n--".join((head, boundary + b"\r\n" + plain, boundary + b"\r\n" + _part("html", message.html), boundary + b"--\r\n"))
+
+
+def _part(subtype: str, text: str) -> bytes:
+    """Return the headers and the text of one part. In C, not by email.message: a burst builds ten thousand of them."""
+    head = f'Content-Type: text/{subtype}; charset="utf-8"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n'
+    # The last line ends too: from the first line end, b2a_qp learns how to end those it breaks.
+    lines = many_lines(text)
+    lines = lines if lines.endswith("\n") else f"{lines}\n"
+    return head.encode() + binascii.b2a_qp(lines.replace("\n", "\r\n").encode(), istext=True)
 
 
 def _mailbox(sender: _Sender) -> str:

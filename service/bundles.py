@@ -6,7 +6,7 @@ surely did not go out is made anew at the next try, with whatever waits by then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -57,30 +57,41 @@ def carried_elsewhere() -> ColumnElement[bool]:
     return exists(select(col(carrier.id)).where(col(carrier.id) == col(MessageRow.carried_by), col(carrier.state).in_(_UNDER_WAY)))
 
 
-async def companions(tx: Transaction, row: MessageRow, *, doubtful: bool) -> list[MessageRow]:
-    """What goes out together with a message that is being claimed.
-
-    Where it is `doubtful` whether it went out: what went with it then, with what was taken back since.
-    """
-    if row.spill_id is None or row.obligation_id is None or row.subscription_id is not None:
+async def went_with(tx: Transaction, row: MessageRow) -> list[MessageRow]:
+    """What went out with a message of which it is doubtful whether it did; what was taken back since is among them."""
+    if not _may_have_company(row):
         return []
-    other = select(MessageRow).where(col(MessageRow.id) != row.id)
-    if doubtful:
-        mine = [col(MessageRow.carried_by) == (row.carried_by or row.id)]
-    else:
-        mine = [
-            col(MessageRow.spill_id) == row.spill_id, col(MessageRow.channel) == row.channel, col(MessageRow.state) == "waiting",
-            func.lower(col(MessageRow.address)) == row.address.lower(), col(MessageRow.language) == row.language,
-            # The discharger has a link of their own.
-            (col(MessageRow.role) == "discharger") == (row.role == "discharger"),
-            col(MessageRow.obligation_id).is_not(None), col(MessageRow.subscription_id).is_(None), col(MessageRow.carried_by).is_(None),
-            or_(
-                col(MessageRow.next_at) <= tx.now,
-                and_(col(MessageRow.tries) == 0, col(MessageRow.next_at) <= tx.now + TOGETHER_WITHIN),
-            ),
-            ~_perhaps_sent(),
-        ]  # fmt: skip
-    return list((await tx.session.execute(other.where(*mine).with_for_update(skip_locked=True))).scalars())
+    mine = (col(MessageRow.id) != row.id, col(MessageRow.carried_by) == (row.carried_by or row.id))
+    return list((await tx.session.execute(select(MessageRow).where(*mine).with_for_update(skip_locked=True))).scalars())
+
+
+async def company(tx: Transaction, rows: Sequence[MessageRow]) -> dict[str, list[MessageRow]]:
+    """What goes out together with each of these messages of one channel, by their keys; each was not sent yet, or surely not."""
+    mine = [row for row in rows if _may_have_company(row)]
+    if not mine:
+        return {}
+    waiting = select(MessageRow).where(
+        col(MessageRow.spill_id).in_({row.spill_id for row in mine}), col(MessageRow.channel) == mine[0].channel,
+        col(MessageRow.state) == "waiting", func.lower(col(MessageRow.address)).in_({row.address.lower() for row in mine}),
+        col(MessageRow.obligation_id).is_not(None), col(MessageRow.subscription_id).is_(None), col(MessageRow.carried_by).is_(None),
+        or_(
+            col(MessageRow.next_at) <= tx.now, and_(col(MessageRow.tries) == 0, col(MessageRow.next_at) <= tx.now + TOGETHER_WITHIN)
+        ),
+        or_(col(MessageRow.tries) == 0, ~_perhaps_sent()),
+    ).with_for_update(skip_locked=True)  # fmt: skip
+    alike: dict[Hashable, list[MessageRow]] = {}
+    for row in (await tx.session.execute(waiting)).scalars():
+        alike.setdefault(_recipient(row), []).append(row)
+    return {row.id: [one for one in alike.get(_recipient(row), []) if one.id != row.id] for row in mine}
+
+
+def _may_have_company(row: MessageRow) -> bool:
+    return row.spill_id is not None and row.obligation_id is not None and row.subscription_id is None
+
+
+def _recipient(row: MessageRow) -> Hashable:
+    """Who is told of what: only messages that are alike in this go together. The discharger has a link of their own."""
+    return row.spill_id, row.address.lower(), row.language, row.role == "discharger"
 
 
 def _perhaps_sent() -> ColumnElement[bool]:

@@ -102,7 +102,7 @@ async def _promise(tx: Transaction, row: Subscription, account: Account, found: 
         id=uuid.uuid4().hex, once=f"digest:{row.id}:{told_by}", subscription_id=row.id, person=account.email, role="subscriber",
         channel=row.channel, address=row.address, subject=words.subject, text=words.body(row.channel), step="digest",
         html=words.html if row.channel == "email" else "", language=row.language, reason=f"subscription {row.id}, {row.pace}",
-        rank=RANK_OF_STAFF, sort_at=tx.now, promised_at=tx.now, next_at=tx.now, give_up_at=tx.now + PATIENCE,
+        rank=RANK_OF_STAFF, sort_at=tx.now, promised_at=tx.now, queued=True, next_at=tx.now, give_up_at=tx.now + PATIENCE,
     )  # fmt: skip
     tx.session.add(message)
     await tx.session.flush()

@@ -129,7 +129,7 @@ async def _question(tx: Transaction, row: Subscription, key: str) -> MessageRow:
         id=key, once=f"confirm:{row.id}", subscription_id=row.id, person="subscriber", role="public", channel=row.channel,
         address=row.address, subject=words.subject, text=words.body(row.channel), html=words.html if row.channel == "email" else "",
         step=CONFIRM_STEP, reason="asked for on the page /alerts", language=row.language, rank=_RANK, sort_at=tx.now, promised_at=tx.now,
-        next_at=tx.now, give_up_at=tx.now + PATIENCE,
+        queued=True, next_at=tx.now, give_up_at=tx.now + PATIENCE,
     )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ async def forget_unconfirmed(tx: Transaction) -> int:
     no_sync = {"synchronize_session": False}
     await tx.session.execute(update(Attempt).where(col(Attempt.message_id).in_(mine)).values(detail=""), execution_options=no_sync)
     await tx.session.execute(delete(DeliveryReceipt).where(col(DeliveryReceipt.message_id).in_(mine)), execution_options=no_sync)
-    gone = {"address": "", "subject": "", "text": "", "html": "", "next_at": None}
+    gone = {"address": "", "subject": "", "text": "", "html": "", "next_at": None, "queued": False}
     await tx.session.execute(update(MessageRow).where(col(MessageRow.id).in_(mine)).values(**gone), execution_options=no_sync)
     under_way = or_(col(MessageRow.state) == "waiting", col(MessageRow.state) == "sending")
     stopped = update(MessageRow).where(col(MessageRow.id).in_(mine), under_way).values(state="cancelled", lease_until=None)

@@ -42,7 +42,8 @@ async def hold_what_can_wait(tx: Transaction, channel: str) -> None:
     about_no_duty = or_(col(MessageRow.obligation_id).is_(None), col(MessageRow.subscription_id).is_not(None))
     due = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
     put_off = update(MessageRow).where(col(MessageRow.channel) == channel, about_no_duty, *due)
-    await tx.session.execute(put_off.values(next_at=min(midnight, tx.now + _HOLD_FOR)), execution_options={"synchronize_session": False})
+    held = put_off.values(next_at=min(midnight, tx.now + _HOLD_FOR), queued=False)
+    await tx.session.execute(held, execution_options={"synchronize_session": False})
 
 
 def note_tries(house: House, channel: str, tries: int) -> None:

@@ -4,7 +4,7 @@
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint, false, text
+from sqlalchemy import JSON, CheckConstraint, Column, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field, SQLModel
 
 SQLModel.metadata.naming_convention = {
@@ -90,7 +90,15 @@ class MessageRow(SQLModel, table=True):
     """One promised message to one address. `id` is its key with the provider; `once` keeps a rung from promising it twice."""
 
     __tablename__ = "message"
-    __table_args__ = (Index("ix_message_state_next_at", "state", "next_at"),)
+    __table_args__ = (
+        Index("ix_message_state_queued_next_at", "state", "queued", "next_at"),
+        # The queue in the order it goes out, without what was sent long ago: taking from its head costs the same however long it is.
+        Index(
+            "ix_message_queue", "channel", "rank", "sort_at", "promised_at", "obligation_id", "once",
+            sqlite_where=text("queued = 1"), postgresql_where=text("queued"),
+        ),
+        CheckConstraint("state = 'waiting' OR NOT queued", name="ck_message_only_what_waits_is_queued"),
+    )  # fmt: skip
     id: str = Field(primary_key=True, max_length=32)
     once: str = Field(unique=True, max_length=400)
     # None: it is about no single spill, as a digest or the confirmation of a subscription.
@@ -111,6 +119,8 @@ class MessageRow(SQLModel, table=True):
     sort_at: datetime
     # waiting, sending, accepted, refused, gave_up, cancelled
     state: str = Field(default="waiting", max_length=12)
+    # Whether it may go out now. What waits for its moment is queued by the first claim after it.
+    queued: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     promised_at: datetime
     next_at: datetime | None = None
     give_up_at: datetime

@@ -17,8 +17,9 @@ import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
-from notifiers import Channel
-from service import escalation, intake, obligations, outbox, receipts, telling, watch
+from notifiers import Channel, Outcome
+from service import escalation, intake, obligations, outbox, receipts, sending, telling, watch
+from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
@@ -29,12 +30,18 @@ log = logging.getLogger(__name__)
 SAFETY_SECONDS = 30
 # Where other processes write to the database too, their commits do not ring our bell: look so often.
 LOOK_SECONDS = 2
-# How many messages of one channel are under way at once. A stalled provider holds up its own channel only.
+# How many messages of one channel are handed over at once. A stalled provider holds up its own channel only.
 SLOTS = 8
+# How many are claimed ahead of that at most: one claim for many costs little more than for one. Only while a provider is quick, so
+# that what is claimed goes out at once.
+_MOST_CLAIMED = 64
+_QUICK_SECONDS = 0.5
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _TRY_TELLING_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
+# What has waited so long for its turn could not be sent within its lease.
+_WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
@@ -47,14 +54,14 @@ class Worker:
         self.house = house
         self.channels = channels
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
-        self._answers = outbox.Answers(house, self.name)
+        self._answers = sending.Answers(house, self.name)
         self._calendars = Calendars(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
-        while await self._prepare() or await outbox.deliver(self.house, self.channels, self.name):
+        while await self._prepare() or await sending.deliver(self.house, self.channels, self.name):
             pass
         return await self._note_round()
 
@@ -204,6 +211,7 @@ class Worker:
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()
+        lane = _Lane(self.house, channel, self._answers)
         under_way: set[asyncio.Task[None]] = set()
 
         def done(task: asyncio.Task[None]) -> None:
@@ -217,25 +225,52 @@ class Worker:
                 ear.clear()
                 try:
                     # Several at once or none: a claim costs the same for one as for many.
-                    while len(under_way) <= SLOTS // 2 and (claimed := await self._claim(channel, SLOTS - len(under_way))):
+                    while len(under_way) <= lane.most // 2 and (claimed := await self._claim(channel, lane.most - len(under_way))):
                         for one in claimed:
-                            task = asyncio.create_task(outbox.send(self.house, channel, one, self._answers))
+                            task = asyncio.create_task(lane.send(one))
                             under_way.add(task)
                             task.add_done_callback(done)
                 except Exception:  # a blip of the database ends nothing
                     await self._pause(ear, f"claiming for {channel.name}")
         finally:
             # What is under way may finish; what does not is marked as cut off and sent again by whoever works next.
+            lane.closed = True
             if under_way:
                 await asyncio.wait(under_way, timeout=_LAST_SENDS_SECONDS)
 
-    async def _claim(self, channel: Channel, most: int) -> list[outbox.Claim]:
-        return await outbox.claim(self.house, self.name, channel.name, most)
+    async def _claim(self, channel: Channel, most: int) -> list[Claim]:
+        return await claim(self.house, self.name, channel.name, most)
 
     async def _pause(self, ear: asyncio.Event, doing: str) -> None:
         log.exception("worker %s failed while %s; trying again", self.name, doing)
         await asyncio.sleep(_PAUSE_AFTER_FAULT_SECONDS)
         ear.set()
+
+
+class _Lane:
+    """What one channel has under way: some are handed over at once, the others wait for their turn. `most`: how many may be claimed."""
+
+    def __init__(self, house: House, channel: Channel, answers: sending.Answers) -> None:
+        self._house = house
+        self._channel = channel
+        self._answers = answers
+        self._turns = asyncio.Semaphore(SLOTS)
+        self.most = SLOTS
+        self.closed = False
+
+    async def send(self, claimed: Claim) -> None:
+        """Hand over one claimed message when its turn comes, and record the answer."""
+        loop = asyncio.get_running_loop()
+        claimed_at = loop.time()
+        async with self._turns:
+            began_at = loop.time()
+            if self.closed or began_at - claimed_at > self._house.settings.lease_seconds * _WAITS_PART_OF_LEASE:
+                receipt = sending.HANDED_BACK
+            else:
+                receipt = await sending.hand_over(self._house, self._channel, claimed)
+            is_quick = receipt.outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and loop.time() - began_at < _QUICK_SECONDS
+            self.most = min(self.most + 1, _MOST_CLAIMED) if is_quick else SLOTS
+        await self._answers.record(claimed, receipt)
 
 
 @contextlib.asynccontextmanager

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from notifiers import Outcome
+from service.claims import Claim, claim
 from service.events import MessageAccepted, MessageGaveUp, RungReachedNobody
-from service.outbox import Claim, claim, release_orphans
+from service.outbox import release_orphans
 from service.tables import Contact
 from tests.houses import TUESDAY, Household, a_household
 from tests.service.channels import Gate, Post

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service import outbox
+from service import claims
 from service.events import ReportReceived
 from tests.houses import TUESDAY, Household
 from tests.service.small_law import TWO_HOURS
@@ -132,5 +132,5 @@ async def test_what_can_still_be_done_in_time_is_sent_before_what_is_overdue(sma
     await small.report(a_report(known_at=(TUESDAY - timedelta(hours=5)).isoformat(), description="overdue"))
     for minutes in (10, 110):
         await small.report(a_report(known_at=(TUESDAY - timedelta(minutes=minutes)).isoformat()))
-    claimed = await outbox.claim(small.house, "test", "email", 1000)
+    claimed = await claims.claim(small.house, "test", "email", 1000)
     assert list(dict.fromkeys(one.reference for one in claimed)) == ["SP-2026-00003", "SP-2026-00002", "SP-2026-00001"]

@@ -11,10 +11,12 @@ import pytest
 from sqlalchemy import select
 
 from notifiers import FileChannel, Outcome, Receipt
+from service.claims import claim
 from service.errors import Conflict
 from service.events import MessageAccepted, MessageGaveUp
-from service.outbox import PATIENCE, Answers, Promise, claim, deliver, next_message_at, promise, release_orphans, send
+from service.outbox import PATIENCE, Promise, next_message_at, promise, release_orphans
 from service.parties import Person
+from service.sending import Answers, deliver, hand_over, send
 from service.tables import MessageRow, Obligation
 from service.transaction import reading, transaction
 from service.wording import Words
@@ -221,7 +223,7 @@ async def die_while_sending(home: Household, channel: Post) -> None:
     """A worker claims the message, hands it over, and is gone before it can record the answer."""
     [claimed] = await claim(home.house, "worker that dies", channel.name, 1)
     with pytest.raises(Cut):
-        await send(home.house, channel, claimed, "worker that dies")
+        await hand_over(home.house, channel, claimed)
 
 
 async def test_a_message_of_a_dead_worker_goes_out_again_after_its_lease_and_says_so(tmp_path: Path) -> None:

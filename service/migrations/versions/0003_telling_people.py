@@ -215,6 +215,17 @@ def upgrade() -> None:  # house-skip: long-function - generated
         batch_op.add_column(sa.Column("silent_until", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True))
         batch_op.add_column(sa.Column("subscription_id", sa.Integer(), nullable=True))
         batch_op.alter_column("spill_id", existing_type=sa.INTEGER(), nullable=True)
+        batch_op.add_column(sa.Column("queued", sa.Boolean(), server_default=sa.false(), nullable=False))
+        batch_op.create_check_constraint("ck_message_only_what_waits_is_queued", "state = 'waiting' OR NOT queued")
+        batch_op.drop_index("ix_message_state_next_at")
+        batch_op.create_index("ix_message_state_queued_next_at", ["state", "queued", "next_at"], unique=False)
+        batch_op.create_index(
+            "ix_message_queue",
+            ["channel", "rank", "sort_at", "promised_at", "obligation_id", "once"],
+            unique=False,
+            sqlite_where=sa.text("queued = 1"),
+            postgresql_where=sa.text("queued"),
+        )
         batch_op.create_index(batch_op.f("ix_message_carried_by"), ["carried_by"], unique=False)
         batch_op.create_index(batch_op.f("ix_message_code"), ["code"], unique=False)
         batch_op.create_index(batch_op.f("ix_message_silent_until"), ["silent_until"], unique=False)
@@ -235,6 +246,11 @@ def downgrade() -> None:  # house-skip: long-function - generated
         batch_op.drop_index(batch_op.f("ix_message_code"))
         batch_op.drop_index(batch_op.f("ix_message_carried_by"))
         batch_op.alter_column("spill_id", existing_type=sa.INTEGER(), nullable=False)
+        batch_op.drop_index("ix_message_queue")
+        batch_op.drop_index("ix_message_state_queued_next_at")
+        batch_op.create_index("ix_message_state_next_at", ["state", "next_at"], unique=False)
+        batch_op.drop_constraint("ck_message_only_what_waits_is_queued", type_="check")
+        batch_op.drop_column("queued")
         batch_op.drop_column("subscription_id")
         batch_op.drop_column("silent_until")
         batch_op.drop_column("receipt_at")

@@ -1,0 +1,9 @@
+"""Papers: the PDFs that people get. Tagged, PDF/UA-1, in English or Spanish; the same data gives the same bytes.
+
+pdf = await papers.render(papers.Receipt(...), "es")
+"""
+
+from service.papers.drawing import render
+from service.papers.kinds import Attachment, Letterhead, RecordCopy, Receipt, ReportedDuty
+
+__all__ = ["Attachment", "Letterhead", "Receipt", "RecordCopy", "ReportedDuty", "render"]

@@ -1,0 +1,83 @@
+"""What each kind of paper holds, as plain data: texts as people wrote them, moments with their zone, durations in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Letterhead:
+    """Who hands out a paper, and in which zone its times are told. `seal`: a PNG or JPEG of the city's seal, None for none."""
+
+    city: str  # the full name: City of Chino, California; empty where no city is known yet
+    zone: ZoneInfo
+    seal: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that was filed with a report: its name as its owner gave it, bytes, SHA-256 in hex."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The receipt of one filed version of a written report. All texts are in the reader's language already, or as they were typed."""
+
+    letterhead: Letterhead
+    reference: str  # of the spill: SP-2026-00001
+    duty: str  # title of the duty, in words
+    citation: str
+    recipient: str  # the name of whom the report is for
+    version: int
+    content: Sequence[tuple[str, str]]  # the words of the law for each item, and the text that was filed for it; "" where none was
+    certification: str  # the wording that was certified; "" where the law has none
+    name: str  # who certified
+    title: str  # their title; "" where none was given
+    filed_at: datetime
+    due_at: datetime | None  # None: the law sets no time
+    late_by_s: int | None  # None: on time
+    missing: Sequence[str] = ()  # items that the law lists and the report does not hold; none: it is complete
+    attachments: Sequence[Attachment] = ()
+    firm: str = ""  # on whose behalf
+    amends: int | None = None  # the version that this one amends
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedDuty:
+    """A duty of the law about a reported spill, in plain words."""
+
+    title: str
+    citation: str
+    owed_by: str  # words: the city, whoever is responsible
+    stands: str  # done on time, done late by 2 hours, still open, not owed any more
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCopy:
+    """The reporter's copy of the record of their report. It holds nobody's name but that of an office."""
+
+    letterhead: Letterhead
+    reference: str
+    received_at: datetime
+    made_at: datetime
+    how: str  # by which way it came, in words
+    words: str  # what was reported, as it was written
+    facts: Sequence[tuple[str, str]]  # label and words
+    updates: Sequence[tuple[datetime, str]]  # oldest first
+    actions: Sequence[tuple[datetime, str]] = ()  # what the city says was done
+    duties: Sequence[ReportedDuty] = ()
+    added: Sequence[tuple[datetime, str]] = ()  # what the reporter added later
+    photos: int = 0
+    closed: str = ""  # why it was closed and by which office; "" while it is open
+    right: str = ""  # the law that gives the right to this copy, "" where none does
+    flags: Sequence[str] = field(default=())  # what a person will check, in words
+
+
+Paper = Receipt | RecordCopy

@@ -13,6 +13,7 @@ import idna
 import phonenumbers
 
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_PLAINLY_SHAPED = re.compile(r"[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+")  # most are; the others are looked at letter by letter
 _LONGEST_LOCAL_PART_CHARACTERS = 64  # RFC 5321, 4.5.3.1.1
 _LONGEST_ADDRESS_CHARACTERS = 254  # RFC 5321, 4.5.3.1.3, less the angle brackets
 _RIGHT_EMAIL = "An address looks like name@example.gov."
@@ -102,6 +103,8 @@ def is_country(code: str) -> bool:
 def _problem_with_shape(address: str) -> str | None:
     if not address:
         return f"It is empty. {_RIGHT_EMAIL}"
+    if _PLAINLY_SHAPED.fullmatch(address):
+        return None
     if any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in address):
         return f"It has a line end or another control character in it. {_RIGHT_EMAIL}"
     if any(character in '<>"()' for character in address):

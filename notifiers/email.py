@@ -31,6 +31,7 @@ _ANSWER_TIMEOUTS = 3
 _IDLE_SECONDS = 60.0
 _NAMED_ADDRESS = re.compile(r"\s*([^<>]*?)\s*<([^<>]*)>\s*")
 _LONGEST_HEADER_CHARACTERS = 900  # RFC 5322 allows lines of 998
+_WELCOME = (250, 251)  # 251: will be forwarded
 _CLOSING = 421  # the server is closing this connection, whatever the command was
 # The server wants another login or encryption: our operator's mistake, not the recipient's.
 _OPERATOR_CODES = frozenset({530, 534, 535, 538})
@@ -197,8 +198,11 @@ class EmailChannel:
         """Name sender and recipient. Return None when both are welcome, else the receipt."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                await smtp.mail(letter.return_path)
-                await smtp.rcpt(letter.recipient)
+                if smtp.is_ehlo_or_helo_needed:
+                    await smtp.mail(letter.return_path)  # with the greeting before it
+                else:
+                    await _name(smtp, b"MAIL", b"FROM:<%s>" % letter.return_path.encode())
+                await _name(smtp, b"RCPT", b"TO:<%s>" % letter.recipient.encode())
         except aiosmtplib.SMTPResponseException as answer:
             if answer.code == _CLOSING or not 400 <= answer.code < 600:
                 raise _NothingSent(self._words(answer)) from answer
@@ -257,6 +261,13 @@ class EmailChannel:
 
     def _detail(self, answer: str) -> str:
         return detail_of(answer, self._secrets)
+
+
+async def _name(smtp: aiosmtplib.SMTP, verb: bytes, address: bytes) -> None:
+    """Name sender or recipient. Not by smtp.mail and smtp.rcpt, which take each address apart again: ours are checked, and ASCII."""
+    answer = await smtp.execute_command(verb, address)
+    if answer.code not in _WELCOME:
+        raise aiosmtplib.SMTPResponseException(answer.code, answer.message)
 
 
 def _secrets_of(server: SmtpServer) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from sqlmodel import col
 from notifiers import Outcome
 from service import bundles
 from service.dead_addresses import suppress_for
-from service.events import MessageAccepted, MessageGaveUp
+from service.events import MessageGaveUp
 from service.ladders import OPEN_STATES, climbing
 from service.outbox import PATIENCE
 from service.sending_cap import hold_what_can_wait, note_tries
@@ -261,15 +261,15 @@ async def _was_ended(tx: Transaction, row: MessageRow, mine: Subscription) -> bo
     return mine.kind != "public" or not await tx.session.scalar(others)
 
 
-async def record_end(tx: Transaction, row: MessageRow | Row[Any], event: MessageAccepted | MessageGaveUp) -> None:
-    """Record what became of a message with its spill. One for a subscriber is part of no story; a dead address is noted all the same."""
+async def record_end(tx: Transaction, row: MessageRow | Row[Any], event: MessageGaveUp) -> None:
+    """Record with its spill that a message got nowhere. One for a subscriber is part of no story; a dead address is noted all the same."""
     if row.spill_id is not None:
-        await tx.record(await _spill_of(tx, row.spill_id), event)
-    elif isinstance(event, MessageGaveUp):
+        await tx.record(await spill_of(tx, row.spill_id), event)
+    else:
         await suppress_for(tx, await tx.session.get_one(MessageRow, row.id), event.reason)
 
 
-async def _spill_of(tx: Transaction, spill_id: int) -> Spill:
+async def spill_of(tx: Transaction, spill_id: int) -> Spill:
     """A spill, asked for once in a transaction."""
     known: dict[int, Spill] = tx.memo.setdefault("spills of messages", {})
     if spill_id not in known:

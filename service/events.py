@@ -346,6 +346,51 @@ class AdvisorySent(SpillEvent):
     people: int
 
 
+class ReporterAdded(SpillEvent):
+    """The reporter told more on their page, kept as it was written."""
+
+    kind = "reporter:added"
+    text: str
+
+
+class CopyAsked(SpillEvent):
+    """The reporter took a copy of the record, in a language."""
+
+    kind = "reporter:copy-asked"
+    language: str
+
+
+class ActionAsked(SpillEvent):
+    """The reporter asked to be told what action was taken. An answer or the closing of the spill answers it."""
+
+    kind = "reporter:action-asked"
+
+
+class ReporterAnswered(SpillEvent):
+    """Staff told the reporter what action was taken. `words` by language, English always; `office`: the role of who answered."""
+
+    kind = "reporter:answered"
+    words: dict[str, str]
+    office: str
+
+
+class SpillClosed(SpillEvent):
+    """Staff closed the spill. `words` say why, by language; `left_open`: duties that stay open with their alerts, as was acknowledged."""
+
+    kind = "spill:closed"
+    words: dict[str, str]
+    office: str
+    left_open: list[int] = []
+
+
+class SpillReopened(SpillEvent):
+    """Staff opened a closed spill again. `words` say why, by language."""
+
+    kind = "spill:reopened"
+    words: dict[str, str]
+    office: str
+
+
 EVENT_TYPES: dict[str, type[SpillEvent]] = {event.kind: event for event in SpillEvent.__subclasses__()}
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, news, obligations, spills
+from service import escalation, fallback, following, news, obligations, spills
 from service.events import (
+    ActionAsked,
     ActRecorded,
     DischargerNamed,
     FactsRecorded,
@@ -19,7 +20,11 @@ from service.events import (
     ObligationWaived,
     ObligationWithdrawn,
     PlaceMoved,
+    ReporterAdded,
+    ReporterAnswered,
+    SpillClosed,
     SpillEvent,
+    SpillReopened,
     TriageAsked,
 )
 from service.transaction import Reaction
@@ -39,4 +44,9 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     ObligationAcknowledged: [escalation.rest],
     MessageGaveUp: [fallback.suppress_refused, fallback.go_on],
     MessageFailed: [fallback.go_on],
+    ReporterAdded: [following.tell_staff],
+    ActionAsked: [following.tell_staff],
+    ReporterAnswered: [following.tell_reporter],
+    SpillClosed: [following.tell_reporter],
+    SpillReopened: [following.tell_reporter],
 }

@@ -20,7 +20,7 @@ from sqlmodel import col
 
 from notifiers import Channel, Message, Outcome, Receipt
 from notifiers.twilio import is_public_https
-from service.claims import AT_REST, Claim, claim, given_up, record_end
+from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
 from service.links import bounce_address, letter_of, unsubscribe_url
 from service.tables import Attempt, MessageRow, Obligation
@@ -132,13 +132,16 @@ async def _settle(tx: Transaction, worker: str, batch: Sequence[tuple[Claim, Rec
     ours = await _still_ours(tx, worker, batch)
     moved = [(claimed, receipt, _together(claimed, ours)) for claimed, receipt in batch]
     await _move(tx, moved)
+    accepted = [
+        (await spill_of(tx, row.spill_id), _accepted(row, may_be_double=claimed.may_be_double))
+        for claimed, receipt, rows in moved if receipt.outcome is Outcome.ACCEPTED
+        for row in rows if row.spill_id is not None
+    ]  # fmt: skip
+    await tx.record_all(accepted)
     # All of them before what follows asks how the others of a rung stand.
-    for claimed, receipt, rows in moved:
-        for row in rows:
-            if receipt.outcome is Outcome.ACCEPTED:
-                await record_end(tx, row, _accepted(row, may_be_double=claimed.may_be_double))
-            elif receipt.outcome is Outcome.REFUSED:
-                await record_end(tx, row, given_up(row, receipt.detail))
+    for _, receipt, rows in moved:
+        for row in rows if receipt.outcome is Outcome.REFUSED else ():
+            await record_end(tx, row, given_up(row, receipt.detail))
 
 
 async def _still_ours(tx: Transaction, worker: str, batch: Sequence[tuple[Claim, Receipt]]) -> dict[str, _Sent]:

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import event as sqlalchemy_event
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlmodel import col
 
 from deadlines import Places, Rulebook
@@ -111,21 +111,27 @@ class Transaction:
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
-        if spill.id is None:
-            raise ValueError("a spill is stored before its events")
         moment = happened_at or self.now
-        self.session.add(
-            EventRow(
-                spill_id=spill.id,
-                kind=event.kind,
-                payload=event.model_dump(mode="json"),
-                actor=self.actor,
-                happened_at=moment,
-                recorded_at=self.now,
-            )
-        )
+        self.session.add(EventRow(**self._entry(spill, event, moment)))
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
+
+    async def record_all(self, events: Sequence[tuple[Spill, SpillEvent]]) -> None:
+        """Append many events at once, in order, which nothing follows. Raises ValueError for one that something does."""
+        for _, event in events:
+            if self.house.reactions.get(type(event)):
+                raise ValueError(f"{event.kind} has reactions: it is recorded by itself")
+        if events:
+            await self.session.flush()  # what was recorded before comes before
+            await self.session.execute(insert(EventRow), [self._entry(spill, event, self.now) for spill, event in events])
+
+    def _entry(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> dict[str, Any]:
+        if spill.id is None:
+            raise ValueError("a spill is stored before its events")
+        return {
+            "spill_id": spill.id, "kind": event.kind, "payload": event.model_dump(mode="json"), "actor": self.actor,
+            "happened_at": happened_at, "recorded_at": self.now,
+        }  # fmt: skip
 
     async def spill(self, reference: str) -> Spill:
         """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
@@ -195,6 +201,5 @@ async def reading(house: House, now: datetime | None = None) -> AsyncIterator[Tr
 
 @asynccontextmanager
 async def _open(house: House, actor: str, now: datetime | None) -> AsyncIterator[Transaction]:
-    factory = async_sessionmaker(house.engine, class_=AsyncSession, expire_on_commit=False)
-    async with factory() as session:
+    async with AsyncSession(house.engine, expire_on_commit=False) as session:
         yield Transaction(house, session, now or house.now(), actor)

@@ -34,7 +34,7 @@ LOOK_SECONDS = 2
 SLOTS = 8
 # How many are claimed ahead of that at most: one claim for many costs little more than for one. Only while a provider is quick, so
 # that what is claimed goes out at once.
-_MOST_CLAIMED = 64
+_MOST_CLAIMED = 128
 _QUICK_SECONDS = 0.5
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)

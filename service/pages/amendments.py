@@ -16,8 +16,8 @@ from service.pages import words
 from service.pages.fields import Fields
 from service.pages.quantity_rows import as_text, rows_of, substances_from, substances_told, typed_rows
 from service.pages.rendering import city_name, zone_of
+from service.pages.reporter_news import amount
 from service.pages.speech import ENGLISH, local_input
-from service.pages.status import amount
 from service.tables import EventRow, Spill
 from service.transaction import House
 

@@ -15,8 +15,8 @@ from service.office_days import cities_in_use
 from service.pages.calendars import ending
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
+from service.pages.reporter_news import amount
 from service.pages.speech import ENGLISH
-from service.pages.status import amount
 from service.pages.words import MATERIALS
 from service.replies import unsettled
 from service.suppressions import unreachable

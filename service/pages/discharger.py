@@ -18,8 +18,8 @@ from service.obligations import obligation_and_spill
 from service.pages.duties import Duty, duties_of, duty_of, record_done
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import house_of, page, spoken, zone_of
+from service.pages.reporter_news import understood
 from service.pages.speech import Speech, marked
-from service.pages.status import understood
 from service.parties import spill_of_token
 from service.tables import EventRow, Spill
 from service.transaction import Transaction, reading, transaction

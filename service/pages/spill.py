@@ -30,8 +30,8 @@ from service.pages.fields import Fields, read_fields
 from service.pages.place import place_shown
 from service.pages.quantity_rows import UNIT_LABELS, checked_rows, padded, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
+from service.pages.reporter_news import words_of_reporter
 from service.pages.speech import ENGLISH, local_input
-from service.pages.status import words_of_reporter
 from service.pages.story import story
 from service.parties import ROLE_NAMES, people_of, respond_url
 from service.recorded_substances import finding_of, question_about

@@ -1,148 +1,123 @@
-"""The reporter's private page: the receipt, what was understood, what happens next, and news that is fit for the public."""
+"""The reporter's private page: the receipt, what happens next, news, more to add, and what the law lets them ask for."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
-from zoneinfo import ZoneInfo
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
-from deadlines import read_moment
-from service.events import ActRecorded, DischargerNamed, FactsRecorded, ObligationAcknowledged, RungReached, SpillEvent, TriageAsked
+from service import papers
+from service.closing import closed_in
+from service.errors import BadInput, Conflict
+from service.events import ReporterAdded
+from service.following import LONGEST_ADDITION, add_words, ask_for_action, note_copy, reporter_of, waits_for_answer
 from service.obligations import of_spill
-from service.pages import words
-from service.pages.rendering import city_name, house_of, page, spoken, where_of, zone_of
+from service.pages.fields import read_fields
+from service.pages.record_copy import law_of_copies, record_copy
+from service.pages.rendering import house_of, page, spoken, zone_of
+from service.pages.reporter_news import news, plain_flags, said_by_city, understood, words_of_reporter
 from service.pages.speech import Speech, marked
 from service.parties import spill_of_token
-from service.tables import EventRow, Obligation, Spill
-from service.transaction import House, reading
+from service.tables import Obligation, Spill
+from service.transaction import Transaction, reading, transaction
 
 router = APIRouter(include_in_schema=False)
-History = Sequence[tuple[EventRow, SpillEvent]]
-
-# What a flag of intake says to the person who reported. The last line catches whatever has no words of its own.
-_FLAG_WORDS: Sequence[tuple[str, str]] = (
-    (r"no volume|^volume", marked("We could not tell how much was spilled. Staff will estimate it.")),
-    (r"no description", marked("You did not describe it in words. That is fine; staff may look for themselves.")),
-    (r"no place", marked("You did not say where it is. If you can, send another report with the place.")),
-    (r"outside every city", marked("The place seems to be outside the cities served here. Staff will decide who should get the report.")),
-    (r"minus sign|swapped", marked("The map position looked wrong. We read it in the way that makes sense, and staff will check it.")),
-    (r"from the edge|more than one city", marked("The place is close to a city border. Staff will confirm which city it is.")),
-    (r"^location", marked("The map position could not be used. Staff will find the place from your words.")),
-    (r"^seen_at: over 30 days", marked("You saw it more than 30 days ago. Staff will confirm the date.")),
-    (r"^seen_at: lies in the future", marked("The time you gave lies in the future, so we left it out.")),
-    (r"^(seen|known|reported|discharged|ended)_at", marked("The time you gave could not be used. What you wrote is kept.")),
-    (r"could not be applied", marked("Our automatic check had a problem. Your report is safe, and a person has been told to look at it.")),
-    (r"", marked("Part of what was sent could not be used automatically. It is kept, and staff can read it.")),
-)
-
-_ACT_NEWS = {
-    "notice_given": marked("An authority was told about the spill."),
-    "report_submitted": marked("A written report about the spill was handed in."),
-    "cleanup_done": marked("The cleanup was recorded as done."),
-    "repaired": marked("The repair was recorded as done."),
-    "sampling_done": marked("Samples were taken."),
-    "responded": marked("Staff went to the place."),
-    "order_served": marked("The city served an order about the spill."),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """One thing that happened, in words for the reporter."""
-
-    at: datetime
-    says: str
 
 
 @router.get("/status/{token}")
 async def status(request: Request, token: str) -> Response:
     """The page of one report, for whoever holds its private link."""
+    return await _status_page(request, token)
+
+
+async def _status_page(request: Request, token: str, typed: str = "", fault: str = "", code: int = 200) -> Response:
     house, speech = house_of(request), spoken(request)
     async with reading(house) as tx:
         spill = await spill_of_token(tx, "status", token)
         history = await tx.history(spill)
         owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
+        will_be_told = bool(reporter_of(tx, spill).addresses)
     zone = zone_of(house, spill.city)
+    said = said_by_city(speech, house, spill, history)
     return page(
-        request, "status.html", spill=spill, zone=zone, understood=understood(speech, house, spill, zone),
-        news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), done=_done(owed), owed=len(owed),
-        raw=words_of_reporter(history),
+        request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
+        news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
+        raw=words_of_reporter(history), added=[(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)],
+        closed=said[-1] if closed_in(history) is not None else None, said=said, waits=waits_for_answer(history), will_be_told=will_be_told,
+        right=law_of_copies(house, spill), done=request.query_params.get("done", ""), typed=typed, fault=fault, longest=LONGEST_ADDITION,
     )  # fmt: skip
 
 
-def understood(speech: Speech, house: House, spill: Spill, zone: ZoneInfo) -> list[tuple[str, str]]:
-    """What was understood, as pairs of label and words."""
-    facts = spill.facts
-    unknown = speech.say("Not known yet")
-    began, material = facts.get("discharged_at"), facts.get("material", "unknown")
-    return [
-        (speech.say("What"), speech.say(words.MATERIALS[material]) if material != "unknown" else unknown),
-        (speech.say("How much"), amount(speech, facts.get("volume")) or unknown),
-        (speech.say("Where"), where_of(spill) or unknown),
-        (speech.say("City"), city_name(house, spill.city) if spill.city else unknown),
-        (speech.say("It reached"), "; ".join(speech.say(words.REACHED[place]) for place in facts.get("reached") or []) or unknown),
-        (speech.say("Seen"), speech.stamp(read_moment(began, zone), zone) if began else unknown),
-    ]
-
-
-def amount(speech: Speech, volume: dict[str, Any] | None) -> str:
-    """A volume in words, or nothing where it is unknown."""
-    if not volume:
-        return ""
-    unit = speech.say(words.UNITS.get(volume.get("unit", ""), ""))
-    if "quantity" in volume:
-        return f"{speech.number(volume['quantity'])} {unit}"
-    return speech.say("%(low)s to %(high)s %(unit)s", low=speech.number(volume["low"]), high=speech.number(volume["high"]), unit=unit)
-
-
-def plain_flags(speech: Speech, flags: Sequence[str]) -> list[str]:
-    """The flags of a report in plain words, each once."""
-    said = [next(text for pattern, text in _FLAG_WORDS if re.search(pattern, flag)) for flag in flags]
-    return [speech.say(text) for text in dict.fromkeys(said)]
-
-
-def news(speech: Speech, house: House, spill: Spill, history: History) -> list[News]:
-    """What happened since, newest first. Nobody's name and nobody's address is in it."""
-    found = [News(spill.received_at, speech.say("We received your report."))]
-    for says, matches in _firsts(speech, house):
-        row = next((row for row, event in history if matches(event)), None)
-        if row is not None:
-            found.append(News(row.recorded_at, says(next(event for _, event in history if matches(event)))))
-    for row, event in history:
-        if isinstance(event, ActRecorded) and event.act.get("type") in _ACT_NEWS:
-            found.append(News(row.happened_at, speech.say(_ACT_NEWS[str(event.act["type"])])))
-    unique = {(one.at.replace(second=0, microsecond=0), one.says): one for one in found}
-    return sorted(unique.values(), key=lambda one: one.at, reverse=True)
-
-
-def _firsts(speech: Speech, house: House) -> list[tuple[Callable[[Any], str], Callable[[SpillEvent], bool]]]:
-    """News that is told once: the city is known, people were alerted, somebody is on it, who is responsible is known."""
-
-    def to_city(event: Any) -> str:
-        return speech.say("The place is in the %(city)s.", city=city_name(house, event.changes["jurisdiction"][1]))
-
-    def always(text: str) -> Callable[[Any], str]:
-        return lambda _: speech.say(text)
-
-    return [
-        (to_city, lambda event: isinstance(event, FactsRecorded) and bool(event.changes.get("jurisdiction", (None, None))[1])),
-        (always(marked("The people on duty were alerted.")), lambda event: isinstance(event, RungReached | TriageAsked)),
-        (always(marked("A person on duty has seen it.")), lambda event: isinstance(event, ObligationAcknowledged)),
-        (always(marked("It is known who is responsible for the spill.")), lambda event: isinstance(event, DischargerNamed)),
-    ]
-
-
-def _done(owed: Sequence[Obligation]) -> int:
+def _finished(owed: Sequence[Obligation]) -> int:
     return sum(row.state in ("met", "met_late") for row in owed)
 
 
-def words_of_reporter(history: History) -> str:
-    """What was reported, in the reporter's own words."""
-    raw = getattr(history[0][1], "raw", None) if history else None
-    return str(raw.get("description") or "") if isinstance(raw, dict) else ""
+@asynccontextmanager
+async def _writing(request: Request, token: str) -> AsyncIterator[tuple[Transaction, Spill]]:
+    """A transaction in the reporter's name, under no name of theirs, with the spill that their link leads to."""
+    house = house_of(request)
+    async with reading(house) as tx:
+        reference = (await spill_of_token(tx, "status", token)).reference
+    async with transaction(house, f"reporter of {reference}") as tx:
+        yield tx, await tx.spill(reference)
+
+
+@router.post("/status/{token}/more")
+async def add(request: Request, token: str) -> Response:
+    """Keep what the reporter tells now; staff are told. What cannot be kept comes back with the form."""
+    typed = (await read_fields(request)).text("text")
+    try:
+        async with _writing(request, token) as (tx, spill):
+            await add_words(tx, spill, typed)
+    except (BadInput, Conflict) as error:
+        return await _status_page(request, token, typed, _plain(spoken(request), error), error.status)
+    return _back(token, "added", "#more")
+
+
+def _plain(speech: Speech, error: BadInput | Conflict) -> str:
+    """Why words were not kept, for the reporter."""
+    if isinstance(error, Conflict):
+        return speech.say(marked("This report is closed, so nothing can be added. If it happens again, send a new report."))
+    if error.status == 429:
+        return speech.say(marked("This report cannot take any more. Call the city, or send a new report."))
+    if "missing" in " ".join(error.faults):
+        return speech.say(marked("Write what is new first."))
+    return speech.say(
+        "This is too long: %(most)s characters can be added at a time. Send it in parts.", most=speech.number(LONGEST_ADDITION)
+    )
+
+
+@router.post("/status/{token}/copy")
+async def copy(request: Request, token: str) -> Response:
+    """Note that the reporter takes a copy of the record, and hand it out."""
+    async with _writing(request, token) as (tx, spill):
+        await note_copy(tx, spill, spoken(request).language)
+    return RedirectResponse(f"/status/{token}/record.pdf", 303)
+
+
+@router.get("/status/{token}/record.pdf")
+async def record(request: Request, token: str) -> Response:
+    """The record of the report as a PDF, in the language of the request."""
+    speech = spoken(request)
+    async with reading(house_of(request)) as tx:
+        spill = await spill_of_token(tx, "status", token)
+        paper = await record_copy(tx, spill, speech)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{spill.reference}.pdf"', "Content-Language": speech.language,
+        "Vary": "Accept-Language, Cookie", "Cache-Control": "no-store",
+    }  # fmt: skip
+    return Response(await papers.render(paper, speech.language), media_type="application/pdf", headers=headers)
+
+
+@router.post("/status/{token}/action")
+async def action(request: Request, token: str) -> Response:
+    """Note that the reporter wants to know what action was taken; staff are told."""
+    async with _writing(request, token) as (tx, spill):
+        await ask_for_action(tx, spill)
+    return _back(token, "asked", "#action")
+
+
+def _back(token: str, done: str, place: str) -> Response:
+    return RedirectResponse(f"/status/{token}?done={done}{place}", 303)

@@ -23,8 +23,8 @@ from service.pages.duties import OPEN, Duty, duty_asked
 from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields
 from service.pages.rendering import city_name, house_of, now_of, page, spoken, zone_of
+from service.pages.reporter_news import amount
 from service.pages.speech import Speech, local_input, marked
-from service.pages.status import amount
 from service.pages.what_if_query import facts_of, faults_of, field_of, pairs_of, tidied
 from service.quantity_questions import UNITS
 from service.transaction import House, reading

@@ -48,6 +48,11 @@ class Receipt:
     firm: str = ""  # on whose behalf
     amends: int | None = None  # the version that this one amends
 
+    @property
+    def made_at(self) -> datetime:
+        """A receipt stands for the moment of filing, whenever it is drawn."""
+        return self.filed_at
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedDuty:

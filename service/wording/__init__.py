@@ -20,11 +20,12 @@ from service.wording.news import (
     stop_words,
     wanted_words,
 )
+from service.wording.reporting import for_reporter, from_reporter
 from service.wording.telling import METHOD_WORDS, due_words, happened, span, when
 from service.wording.template import Own, Template, Values
 
 __all__ = [
     "METHOD_WORDS", "Alert", "News", "Own", "Template", "Values", "Words", "advisory", "alert", "alerts", "compose", "confirmation",
-    "digest", "due_facts", "due_words", "first_words", "happened", "has_begun", "local", "near", "ours", "span", "stop_words", "triage",
-    "wanted_words", "when",
+    "digest", "due_facts", "due_words", "first_words", "for_reporter", "from_reporter", "happened",
+    "has_begun", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from deadlines import Recipient, as_z
 from service.speech import Speech
 from service.tables import Spill
 from service.wording.alerts import Alert, alert_values, bundle_values, triage_values
-from service.wording.telling import when
+from service.wording.telling import happened, when
 from service.wording.template import Values
 
 _LONG = "between the pump house, the schoolyard and the long fence along the flood control channel, "
@@ -39,7 +39,9 @@ def _example(kind: str, speech: Speech, zone: ZoneInfo, city: str, now: datetime
         "issued": when(now, zone, speech), "stop": speech.say("Reply STOP to end these."),
         "count": speech.count("%(number)s thing is new", "%(number)s things are new", 3), "period": when(now, zone, speech),
         "items": "\n".join(f"- {title}" for title in _TITLES), "others": "; ".join(_TITLES), "wanted": where,
-        "expires": when(now + timedelta(days=1), zone, speech),
+        "expires": when(now + timedelta(days=1), zone, speech), "news": speech.say("Your report was closed."),
+        "words": "The sewer was unblocked and the street was washed. " * (8 if is_long else 1),
+        "happened": happened(_spill(is_long=is_long), speech), "reply": "",
     }  # fmt: skip
     return Values({name: text.strip() for name, text in said.items()})
 

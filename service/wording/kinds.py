@@ -194,6 +194,36 @@ KINDS: Mapping[str, Kind] = {
         ),
         marked("{city}: to get {wanted}, say yes by {expires}; else ignore this. {link}"),
     ),
+    "from_reporter": Kind(
+        "The reporter adds or asks",
+        "that whoever reported a spill told more about it, or asks what was done",
+        {
+            "reference": _REFERENCE,
+            "link": _LINK,
+            "news": Variable("that words were added, or that an answer is wanted"),
+            "happened": _HAPPENED,
+            "words": Variable("what was added, else nothing", rank=3),
+            "reply": _ALERT["reply"],
+        },
+        marked("{reference}: {news}"),
+        marked("{news}\n\nSpill {reference}: {happened}.\n\n{words}\n\nOpen spill {reference}: {link}"),
+        marked("{reference}: {news} {words} {happened}. {reply} {link}"),
+    ),
+    "to_reporter": Kind(
+        "To the reporter",
+        "what was done about a report, or that it was closed or opened again, for whoever sent it",
+        {
+            "reference": _REFERENCE,
+            "link": Variable("the link to the reporter's private page", must=True),
+            "city": _ALERT["city"],
+            "news": Variable("that there is an answer, or that the report was closed or opened again"),
+            "words": Variable("the words of the city", rank=3),
+            "stop": _PUBLIC["stop"],
+        },
+        marked("Your report {reference}, {city}: {news}"),
+        marked("{news}\n\n{words}\n\nThe whole record of your report: {link}\n\n{city}, report {reference}\n{stop}"),
+        marked("{city}, your report {reference}: {news} {words} {stop} {link}"),
+    ),
 }  # fmt: skip
 
 

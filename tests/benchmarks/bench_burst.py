@@ -98,7 +98,7 @@ async def _through_the_outbox(home: Household, port: int, many: int, answered: l
     start = perf_counter()
     async with working(Worker(home.house, channels, "benchmark")):
         while await _accepted(home) < many:  # noqa: ASYNC110 - the outbox tells nobody that it is empty
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.25)
         spent = perf_counter() - start
     done.set()
     await visiting

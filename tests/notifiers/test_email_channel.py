@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from typing import Any
 
 import aiosmtplib
 import pytest
@@ -400,14 +401,15 @@ async def test_a_refusal_at_the_data_command_itself_is_followed_by_a_reset() -> 
 async def test_a_connection_closed_between_envelope_and_content_is_try_again(
     post_office: PostOffice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rcpt = aiosmtplib.SMTP.rcpt
+    execute_command = aiosmtplib.SMTP.execute_command
 
-    async def rcpt_and_close(smtp: aiosmtplib.SMTP, recipient: str) -> aiosmtplib.SMTPResponse:
-        answer = await rcpt(smtp, recipient)
-        smtp.close()
+    async def close_after_rcpt(smtp: aiosmtplib.SMTP, *words: bytes, **options: Any) -> aiosmtplib.SMTPResponse:
+        answer = await execute_command(smtp, *words, **options)
+        if words[0] == b"RCPT":
+            smtp.close()
         return answer
 
-    monkeypatch.setattr(aiosmtplib.SMTP, "rcpt", rcpt_and_close)
+    monkeypatch.setattr(aiosmtplib.SMTP, "execute_command", close_after_rcpt)
     async with channel_to(plain(post_office.port)) as channel:
         assert (await channel.send(a_message(TO))).outcome is Outcome.TRY_AGAIN
 

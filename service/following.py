@@ -1,0 +1,132 @@
+"""What follows a report: the reporter adds words, takes a copy, asks what was done; staff answer. Each side hears of the other.
+
+The reporter is told by e-mail or text message where they left an address and did not ask to stay anonymous. Their name and address
+stand in no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from notifiers.addresses import e164, problem_with_country, problem_with_email
+from service import outbox
+from service.city_texts import own_texts
+from service.closing import History, checked_words, closed_in
+from service.codes import new_code
+from service.errors import BadInput, Conflict
+from service.events import ActionAsked, CopyAsked, ReporterAdded, ReporterAnswered, SpillClosed, SpillReopened
+from service.outbox import Promise
+from service.parties import Person, people_for_triage, staff_url, status_url
+from service.spills import stated
+from service.tables import Spill
+from service.transaction import Recorded, Transaction
+from service.wording import for_reporter, from_reporter
+
+LONGEST_ADDITION = 10_000
+# Enough for anybody with something to say; whoever has the link and wants to fill the database gets no further.
+MOST_ADDITIONS = 100
+# Staff are woken once in so long by one reporter, however often words are added; all of them are on the page.
+_TOLD_AGAIN_AFTER = timedelta(minutes=30)
+_COPY_NOTED_AGAIN_AFTER = timedelta(hours=1)
+
+
+class TooManyAdditions(BadInput):
+    """More was added to one report than is taken."""
+
+    status = 429
+    title = "Call the city"
+
+
+# -- the reporter
+
+
+async def add_words(tx: Transaction, spill: Spill, text: str) -> None:
+    """Keep what the reporter tells now. Raises BadInput for nothing or too much at once, Conflict for a closed spill, TooManyAdditions."""
+    said = stated(text)
+    if not said:
+        raise BadInput("nothing was added", ["text: missing; right would be: what is new, in a few words"])
+    if len(said) > LONGEST_ADDITION:
+        raise BadInput("this is too long to be added", [f"text: {len(said):,} characters; right would be: {LONGEST_ADDITION:,} or fewer"])
+    history = await tx.history(spill)
+    if closed_in(history) is not None:
+        raise Conflict(f"{spill.reference} is closed; report it anew")
+    if sum(isinstance(event, ReporterAdded) for _, event in history) >= MOST_ADDITIONS:
+        raise TooManyAdditions("nothing more is taken for this report", ["text: call the city, or send another report"])
+    await tx.record(spill, ReporterAdded(text=said))
+
+
+async def note_copy(tx: Transaction, spill: Spill, language: str) -> None:
+    """Record that the reporter takes a copy of the record; taken again within an hour it is noted once."""
+    taken = [row.recorded_at for row, event in await tx.history(spill) if isinstance(event, CopyAsked)]
+    if not taken or tx.now - taken[-1] >= _COPY_NOTED_AGAIN_AFTER:
+        await tx.record(spill, CopyAsked(language=language))
+
+
+async def ask_for_action(tx: Transaction, spill: Spill) -> None:
+    """Record that the reporter wants to know what action was taken. Asking again before an answer changes nothing."""
+    if not waits_for_answer(await tx.history(spill)):
+        await tx.record(spill, ActionAsked())
+
+
+def waits_for_answer(history: History) -> bool:
+    """Whether the reporter asked what was done, and neither an answer nor a closing came since."""
+    asked = (event for _, event in reversed(history) if isinstance(event, ActionAsked | ReporterAnswered | SpillClosed))
+    return isinstance(next(asked, None), ActionAsked)
+
+
+# -- staff
+
+
+async def answer(tx: Transaction, spill: Spill, words: Mapping[str, str], office: str) -> None:
+    """Tell the reporter what action was taken, by language, English always. Raises BadInput without words in English."""
+    await tx.record(
+        spill, ReporterAnswered(words=checked_words(words, "what was done, in words for the person who reported it"), office=office)
+    )
+
+
+# -- who is told
+
+
+async def tell_staff(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to what a reporter adds or asks: whoever looks at reports is told, once in half an hour, and nobody of a closed spill."""
+    event, spill = recorded.event, recorded.spill
+    if not isinstance(event, ReporterAdded | ActionAsked) or closed_in(await tx.history(spill)) is not None:
+        return
+    number = int(tx.now.timestamp() // _TOLD_AGAIN_AFTER.total_seconds())
+    step = "added" if isinstance(event, ReporterAdded) else "asked"
+    about = Promise(spill, None, step, f"the reporter {step}", f"{step}:{spill.id}:{number}")
+    text = event.text if isinstance(event, ReporterAdded) else ""
+    for person in await people_for_triage(tx, spill):
+        for channel in person.addresses:
+            code = await new_code(tx, channel, person.addresses[channel])
+            words = from_reporter(spill, step, text, staff_url(tx.house, spill), person.language, code, await own_texts(tx, spill.city))
+            await outbox.promise(tx, about, person, channel, words, code)
+
+
+async def tell_reporter(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to an answer, a closing or a re-opening: the reporter hears of it at the address they left, where they left one."""
+    event, spill = recorded.event, recorded.spill
+    if not isinstance(event, ReporterAnswered | SpillClosed | SpillReopened):
+        return
+    reporter = reporter_of(tx, spill)
+    step = {ReporterAnswered: "answered", SpillClosed: "closed", SpillReopened: "reopened"}[type(event)]
+    about = Promise(spill, None, step, f"the report was {step}", f"{step}:{spill.id}:{tx.now.isoformat()}")
+    law = tx.house.rulebook.law_of(spill.city or tx.house.first_city)
+    said = event.words.get(reporter.language, event.words["en"])
+    for channel in reporter.addresses:
+        words = for_reporter(spill, step, said, status_url(tx.house, spill), law.city.title, channel, await own_texts(tx, spill.city))
+        await outbox.promise(tx, about, reporter, channel, words)
+
+
+def reporter_of(tx: Transaction, spill: Spill) -> Person:
+    """The reporter as somebody who can be told, under no name; without addresses where they are anonymous or left none that can be used."""
+    given = spill.reporter if spill.reporter.get("privacy") != "anonymous" else {}
+    email, number = str(given.get("email") or "").strip(), e164(str(given.get("phone") or "")) or ""
+    usable = {
+        "email": email if email and not problem_with_email(email) else "",
+        "sms": number if number and not problem_with_country(number, tx.house.settings.countries) else "",
+    }
+    # One message is enough: a text to whoever left no e-mail address.
+    channel = next((channel for channel, address in usable.items() if address), "")
+    return Person("the reporter", "reporter", {channel: usable[channel]} if channel else {}, spill.language)

@@ -37,7 +37,7 @@ _WITH_RECEIPTS = ("sms", "voice")
 _SETTLED = ("delivered", "read", "undelivered", "bounced")
 _SHORTEST_SILENCE = timedelta(seconds=30)
 _WAITS_SECONDS = (5, 15, 60, 180, 600, 1800)
-_ENDS = {Outcome.ACCEPTED: "accepted", Outcome.REFUSED: "refused"}
+_MESSAGE = MessageRow.__table__  # type: ignore[attr-defined]
 # What the record needs to know of a message that was sent; the whole row, with its letter, costs twice as much.
 _Sent = Row[Any]
 _AS_SENT = select(
@@ -130,18 +130,12 @@ async def _settle(tx: Transaction, worker: str, batch: Sequence[tuple[Claim, Rec
     for claimed, receipt in batch:
         tx.house.tries[claimed.row.channel, receipt.outcome.value] += 1
     ours = await _still_ours(tx, worker, batch)
-    moved = [(claimed, receipt, _together(claimed, ours)) for claimed, receipt in batch]
-    await _move(tx, moved)
-    accepted = [
-        (await spill_of(tx, row.spill_id), _accepted(row, may_be_double=claimed.may_be_double))
-        for claimed, receipt, rows in moved if receipt.outcome is Outcome.ACCEPTED
-        for row in rows if row.spill_id is not None
-    ]  # fmt: skip
-    await tx.record_all(accepted)
-    # All of them before what follows asks how the others of a rung stand.
-    for _, receipt, rows in moved:
-        for row in rows if receipt.outcome is Outcome.REFUSED else ():
-            await record_end(tx, row, given_up(row, receipt.detail))
+    sent = [(claimed, receipt, _together(claimed, ours)) for claimed, receipt in batch]
+    await _accept(tx, [(claimed, rows) for claimed, receipt, rows in sent if receipt.outcome is Outcome.ACCEPTED])
+    await _put_back(tx, [one for one in sent if one[1].outcome in (Outcome.TRY_AGAIN, Outcome.UNKNOWN)])
+    for _, receipt, rows in sent:
+        if receipt.outcome is Outcome.REFUSED:
+            await _refuse(tx, receipt, rows)
 
 
 async def _still_ours(tx: Transaction, worker: str, batch: Sequence[tuple[Claim, Receipt]]) -> dict[str, _Sent]:
@@ -161,32 +155,46 @@ def _together(claimed: Claim, ours: Mapping[str, _Sent]) -> list[_Sent]:
     return [*([ours[claimed.row.id]] if claimed.row.id in ours else []), *carried]
 
 
-async def _move(tx: Transaction, moved: Sequence[tuple[Claim, Receipt, list[_Sent]]]) -> None:
-    """Move messages to where their answers take them."""
-    ended: dict[str, list[str]] = {"accepted": [], "refused": []}
-    again: list[dict[str, Any]] = []
-    awaited: list[dict[str, Any]] = []
-    for claimed, receipt, rows in moved:
-        if state := _ENDS.get(receipt.outcome):
-            ended[state] += [row.id for row in rows]
-            awaited += [{"key": row.id, "until": until} for row in rows if state == "accepted" and (until := await _silent_until(tx, row))]
-        else:
-            at = tx.now + timedelta(seconds=_wait_seconds(claimed.number, receipt))
+async def _accept(tx: Transaction, sent: Sequence[tuple[Claim, list[_Sent]]]) -> None:
+    """The provider took these: that is recorded, and a sign awaited that they arrived."""
+    connection, everything = await tx.session.connection(), [row for _, rows in sent for row in rows]
+    if not everything:
+        return
+    await connection.execute(update(_MESSAGE).where(_MESSAGE.c.id.in_([row.id for row in everything])).values(state="accepted", **AT_REST))
+    if awaited := [{"key": row.id, "until": until} for row in everything if (until := await _silent_until(tx, row))]:
+        await connection.execute(update(_MESSAGE).where(_MESSAGE.c.id == bindparam("key")).values(silent_until=bindparam("until")), awaited)
+    await tx.record_all(
+        [
+            (await spill_of(tx, row.spill_id), _accepted(row, may_be_double=claimed.may_be_double))
+            for claimed, rows in sent for row in rows if row.spill_id is not None
+        ]
+    )  # fmt: skip
+
+
+async def _put_back(tx: Transaction, sent: Sequence[tuple[Claim, Receipt, list[_Sent]]]) -> None:
+    """These are tried again, later with every try."""
+    again = [
+        {
+            "key": row.id, "at": tx.now + timedelta(seconds=_wait_seconds(claimed.number, receipt)),
             # What surely did not go out may go with others next time, or alone.
-            stays = receipt.outcome is Outcome.UNKNOWN
-            again += [{"key": row.id, "at": at, "with": row.carried_by if stays else None} for row in rows]
-    message = MessageRow.__table__  # type: ignore[attr-defined]
-    one = update(message).where(message.c.id == bindparam("key"))
-    connection = await tx.session.connection()
-    for state, keys in ended.items():
-        if keys:
-            await connection.execute(update(message).where(message.c.id.in_(keys)).values(state=state, **AT_REST))
-    if awaited:
-        await connection.execute(one.values(silent_until=bindparam("until")), awaited)
+            "with": row.carried_by if receipt.outcome is Outcome.UNKNOWN else None,
+        }
+        for claimed, receipt, rows in sent for row in rows
+    ]  # fmt: skip
     if again:
-        retried = one.values(state="waiting", queued=False, lease_until=None, next_at=bindparam("at"), carried_by=bindparam("with"))
-        await connection.execute(retried, again)
+        waiting = update(_MESSAGE).where(_MESSAGE.c.id == bindparam("key")).values(state="waiting", queued=False, lease_until=None)
+        later = waiting.values(next_at=bindparam("at"), carried_by=bindparam("with"))
+        await (await tx.session.connection()).execute(later, again)
         tx.wakes_worker = True
+
+
+async def _refuse(tx: Transaction, receipt: Receipt, rows: Sequence[_Sent]) -> None:
+    """These get nowhere. One message after the other: what follows asks how the others of a rung stand."""
+    if rows:
+        refused = update(_MESSAGE).where(_MESSAGE.c.id.in_([row.id for row in rows])).values(state="refused", **AT_REST)
+        await (await tx.session.connection()).execute(refused)
+    for row in rows:
+        await record_end(tx, row, given_up(row, receipt.detail))
 
 
 def _accepted(row: _Sent, *, may_be_double: bool) -> MessageAccepted:

@@ -2,11 +2,12 @@
 
 from fastapi import APIRouter
 
-from service.api import calendars, cities, clocks, quantities, replies, rotas, rules, spills, subscriptions, templates
+from service.api import calendars, cities, clocks, closing, quantities, replies, rotas, rules, spills, subscriptions, templates
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
 router.include_router(clocks.router)
+router.include_router(closing.router)
 router.include_router(quantities.router)
 router.include_router(rules.router)
 router.include_router(calendars.router)

@@ -1,7 +1,7 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
-the board (`board`), work on one spill (`spill`, `place`) and keep their city's calendar (`calendars`) and its texts
+the board (`board`), work on one spill (`spill`, `place`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts
 of messages (`city_texts`).
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
@@ -18,6 +18,7 @@ from service.pages import (
     board,
     calendars,
     city_texts,
+    closing,
     discharger,
     law,
     on_call,
@@ -35,7 +36,7 @@ from service.pages import (
 from service.pages.problems import error_page
 
 router = APIRouter()
-for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, place, quantities, calendars, city_texts):
+for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, closing, place, quantities, calendars, city_texts):
     router.include_router(part.router)
 for part in (replies, suppressions, on_call, subscriptions, advisory, alerts):
     router.include_router(part.router)

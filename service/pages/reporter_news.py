@@ -78,7 +78,7 @@ _OFFICES = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the city told the reporter: when, which office in a sentence, its words and their language. `kind`: answered, closed, reopened."""
+    """What the city told the reporter: when, by which office, in which words and language. `kind`: answered, closed, reopened."""
 
     at: datetime
     kind: str
@@ -137,8 +137,8 @@ def news(speech: Speech, house: House, spill: Spill, history: History) -> list[N
         if isinstance(event, ActRecorded) and event.act.get("type") in ACT_NEWS:
             found.append(News(row.happened_at, speech.say(ACT_NEWS[str(event.act["type"])])))
     for row, event in history:
-        if says := next((text for kind, text in _EACH_NEWS if isinstance(event, kind)), ""):
-            found.append(News(row.recorded_at, speech.say(says)))
+        if told := next((text for kind, text in _EACH_NEWS if isinstance(event, kind)), ""):
+            found.append(News(row.recorded_at, speech.say(told)))
     unique = {(one.at.replace(second=0, microsecond=0), one.says): one for one in found}
     return sorted(unique.values(), key=lambda one: one.at, reverse=True)
 

@@ -21,6 +21,7 @@ from service.events import ObligationAcknowledged, SpillEvent
 from service.ladders import ladder_of
 from service.pages import law_words
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
+from service.pages.closing import closing_shown
 from service.pages.deliveries import deliveries_of, tally
 from service.pages.discharger import stamps_of
 from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
@@ -60,6 +61,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         answers = await replies.of_spill(tx, spill)
         discharger = await people_of(tx, spill, "discharger")
         inquired = await obligations.open_questions(tx, spill)
+        closing = await closing_shown(tx, spill, history)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
@@ -69,7 +71,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
         rq=finding_of(house.rulebook.quantities, spill.facts),
-        place=place_shown(house, spill), replies=answers, typed=None, asked=None, answers=(),
+        place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from service.obligations import of_spill
 from service.pages.fields import read_fields
 from service.pages.record_copy import law_of_copies, record_copy
 from service.pages.rendering import house_of, page, spoken, zone_of
-from service.pages.reporter_news import news, plain_flags, said_by_city, understood, words_of_reporter
+from service.pages.reporter_news import Said, news, plain_flags, said_by_city, understood, words_of_reporter
 from service.pages.speech import Speech, marked
 from service.parties import spill_of_token
 from service.tables import Obligation, Spill
@@ -45,9 +45,13 @@ async def _status_page(request: Request, token: str, typed: str = "", fault: str
         request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
         news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
         raw=words_of_reporter(history), added=[(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)],
-        closed=said[-1] if closed_in(history) is not None else None, said=said, waits=waits_for_answer(history), will_be_told=will_be_told,
+        closed=_closing(said) if closed_in(history) else None, said=said, waits=waits_for_answer(history), will_be_told=will_be_told,
         right=law_of_copies(house, spill), done=request.query_params.get("done", ""), typed=typed, fault=fault, longest=LONGEST_ADDITION,
     )  # fmt: skip
+
+
+def _closing(said: Sequence[Said]) -> Said:
+    return next(one for one in reversed(said) if one.kind == "closed")
 
 
 def _finished(owed: Sequence[Obligation]) -> int:

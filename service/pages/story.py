@@ -302,6 +302,21 @@ def _advised(_: _Scene, event: e.AdvisorySent) -> Told:
     return f"{what} went to {event.people} {'subscriber' if event.people == 1 else 'subscribers'}.", [], "plain"
 
 
+def _from_reporter(_: _Scene, event: e.ReporterAdded) -> Told:
+    return "The reporter told more:", [event.text], "plain"
+
+
+def _to_public(says: str) -> Callable[[_Scene, Any], Told]:
+    """What staff told the reporter, in every language they gave."""
+    return lambda _, event: (says, [text for _, text in sorted(event.words.items())], "good")
+
+
+def _closed(scene: _Scene, event: e.SpillClosed) -> Told:
+    says, details, tone = _to_public("The spill was closed.")(scene, event)
+    left = len(event.left_open)
+    return says, [*details, f"Left open, with alerts: {left} {'duty' if left == 1 else 'duties'}."] if left else details, tone
+
+
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReportReceived: _received,
     e.FactsRecorded: _facts,
@@ -335,4 +350,10 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.FollowUpFiled: _filed,
     e.AdvisoryIssued: _advisory,
     e.AdvisorySent: _advised,
+    e.ReporterAdded: _from_reporter,
+    e.CopyAsked: lambda _, event: ("The reporter took a copy of the record.", [], "quiet"),
+    e.ActionAsked: lambda _, event: ("The reporter asks what action was taken.", [], "plain"),
+    e.ReporterAnswered: _to_public("The reporter was told what was done."),
+    e.SpillClosed: _closed,
+    e.SpillReopened: _to_public("The spill was opened again."),
 }

@@ -28,7 +28,7 @@ _NAMED = re.compile(r"%\((\w+)\)s")
 @cache
 def messages_in_code() -> set[Any]:
     """Every message of the templates and the modules of the pages; a tuple is one with a plural."""
-    methods = [("speech.py", "python"), ("pages/**.py", "python"), ("templates/**.html", "jinja2")]
+    methods = [("speech.py", "python"), ("pages/**.py", "python"), ("papers/**.py", "python"), ("templates/**.html", "jinja2")]
     found = extract_from_dir(str(SERVICE), methods, {"jinja2": {"trimmed": "true", "silent": "false"}}, KEYWORDS)
     return {message for _, _, message, _, _ in found}
 

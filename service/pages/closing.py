@@ -1,0 +1,131 @@
+"""The end of a spill, for staff: what the reporter added and asks, the answer to that, closing with a reason, and opening again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from service.access import ROLES, Staff
+from service.closing import History, close, closed_in, duties_in_the_way, reopen
+from service.errors import BadInput, Conflict, NotKnown
+from service.events import ReporterAdded
+from service.following import answer, reporter_of, waits_for_answer
+from service.pages.entrance import StaffRoute, signed_in
+from service.pages.fields import Fields, read_fields
+from service.pages.rendering import house_of, staff_page, zone_of
+from service.tables import Obligation, Spill
+from service.transaction import Transaction, reading, transaction
+
+router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
+# Whoever leaves open duties behind decides what else only a manager waives.
+ROLE_TO_CLOSE, ROLE_TO_LEAVE_OPEN = "officer", "manager"
+
+
+@dataclass(frozen=True)
+class ClosingShown:
+    """What the page of a spill shows of its reporter and its end.
+
+    `closed`: when, by whom and in which words, None while it is open; `in_the_way`: duties still to be done; `hears`: how the reporter is
+    told, empty where they cannot be; `language`: the one they read.
+    """
+
+    closed: tuple[datetime, str, str] | None
+    in_the_way: Sequence[Obligation]
+    added: Sequence[tuple[datetime, str]]
+    asked: bool
+    hears: str
+    language: str
+
+
+async def closing_shown(tx: Transaction, spill: Spill, history: History) -> ClosingShown:
+    """How a spill stands with its reporter and its end."""
+    standing = closed_in(history)
+    closed = (standing[0].recorded_at, standing[0].actor, standing[1].words["en"]) if standing else None
+    channels = reporter_of(tx, spill).addresses
+    hears = next((name for channel, name in (("email", "e-mail"), ("sms", "text message")) if channel in channels), "")
+    added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)]
+    return ClosingShown(closed, await duties_in_the_way(tx, spill), added, waits_for_answer(history), hears, spill.language)
+
+
+@router.get("/{reference}/close")
+async def close_page(request: Request, reference: str) -> Response:
+    """The form that closes a spill, or opens it again."""
+    return await _close_page(request, await signed_in(request), reference)
+
+
+async def _close_page(
+    request: Request, staff: Staff, reference: str, typed: Fields | None = None, error: BadInput | Conflict | None = None
+) -> Response:
+    house = house_of(request)
+    async with reading(house) as tx:
+        spill = await _visible(tx, staff, reference)
+        shown = await closing_shown(tx, spill, await tx.history(spill))
+    staff.require(ROLE_TO_CLOSE, spill.city)
+    return staff_page(
+        request, "close.html", error.status if error else 200, staff=staff, spill=spill, zone=zone_of(house, spill.city), closing=shown,
+        typed=typed or Fields(), faults=(error.faults or [str(error)]) if error else (), may={"officer": True},
+        may_leave_open=ROLES.index(staff.role) >= ROLES.index(ROLE_TO_LEAVE_OPEN),
+    )  # fmt: skip
+
+
+async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
+    spill = await tx.spill(reference)
+    if not staff.may_see(spill.city):
+        raise NotKnown(f"there is no spill {reference}")
+    return spill
+
+
+@asynccontextmanager
+async def _writing(request: Request, staff: Staff, reference: str) -> AsyncIterator[tuple[Transaction, Spill]]:
+    async with transaction(house_of(request), staff.email) as tx:
+        spill = await _visible(tx, staff, reference)
+        staff.require(ROLE_TO_CLOSE, spill.city)
+        yield tx, spill
+
+
+def _words(fields: Fields) -> dict[str, str]:
+    return {"en": fields.text("reason"), "es": fields.text("reason_es")}
+
+
+@router.post("/{reference}/close")
+async def close_spill(request: Request, reference: str) -> Response:
+    """Close a spill with the reason; open duties must each be confirmed."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    left_open = {int(number) for number in fields.all("left_open") if number.isdecimal()}
+    try:
+        async with _writing(request, staff, reference) as (tx, spill):
+            if left_open:
+                staff.require(ROLE_TO_LEAVE_OPEN, spill.city)
+            await close(tx, spill, _words(fields), staff.role, left_open)
+    except (BadInput, Conflict) as error:
+        return await _close_page(request, staff, reference, fields, error)
+    return RedirectResponse(f"/staff/spills/{reference}?done=closed", 303)
+
+
+@router.post("/{reference}/reopen")
+async def reopen_spill(request: Request, reference: str) -> Response:
+    """Open a closed spill again with the reason."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    try:
+        async with _writing(request, staff, reference) as (tx, spill):
+            await reopen(tx, spill, _words(fields), staff.role)
+    except (BadInput, Conflict) as error:
+        return await _close_page(request, staff, reference, fields, error)
+    return RedirectResponse(f"/staff/spills/{reference}?done=reopened", 303)
+
+
+@router.post("/{reference}/answer")
+async def answer_reporter(request: Request, reference: str) -> Response:
+    """Tell the reporter what action was taken."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    try:
+        async with _writing(request, staff, reference) as (tx, spill):
+            await answer(tx, spill, _words(fields), staff.role)
+    except BadInput as error:
+        return await _close_page(request, staff, reference, fields, error)
+    return RedirectResponse(f"/staff/spills/{reference}?done=answered", 303)

@@ -211,7 +211,7 @@ class Worker:
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()
-        lane = _Lane(self.house, channel, self._answers)
+        lane = Lane(self.house, channel, self._answers)
         under_way: set[asyncio.Task[None]] = set()
 
         def done(task: asyncio.Task[None]) -> None:
@@ -247,7 +247,7 @@ class Worker:
         ear.set()
 
 
-class _Lane:
+class Lane:
     """What one channel has under way: some are handed over at once, the others wait for their turn. `most`: how many may be claimed."""
 
     def __init__(self, house: House, channel: Channel, answers: sending.Answers) -> None:

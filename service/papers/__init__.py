@@ -4,6 +4,6 @@ pdf = await papers.render(papers.Receipt(...), "es")
 """
 
 from service.papers.drawing import render
-from service.papers.kinds import Attachment, Letterhead, Receipt, RecordCopy, ReportedDuty
+from service.papers.kinds import Attachment, Letterhead, Paper, Receipt, RecordCopy, ReportedDuty
 
-__all__ = ["Attachment", "Letterhead", "Receipt", "RecordCopy", "ReportedDuty", "render"]
+__all__ = ["Attachment", "Letterhead", "Paper", "Receipt", "RecordCopy", "ReportedDuty", "render"]

@@ -39,7 +39,7 @@ def draw(paper: Paper, language: str) -> bytes:
 
 
 def _compiled(sheet: dict[str, Any], made_at: datetime) -> bytes:
-    drawn = _compiler().compile(
+    drawn = compiler().compile(
         format="pdf", pdf_standards=["ua-1"], timestamp=made_at.replace(microsecond=0), sys_inputs={"sheet": json.dumps(sheet)}
     )
     if not isinstance(drawn, bytes):
@@ -47,7 +47,7 @@ def _compiled(sheet: dict[str, Any], made_at: datetime) -> bytes:
     return drawn
 
 
-def _compiler() -> typst.Compiler:
+def compiler() -> typst.Compiler:
     """A compiler of our template that sees our fonts alone, so that a paper looks the same on every machine, and no file but ours."""
     return typst.Compiler(input=str(_TEMPLATES / "paper.typ"), root=str(_TEMPLATES), font_paths=_fonts())
 

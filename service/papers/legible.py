@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 FONT_FOLDER = Path(str(files("service") / "papers" / "fonts"))
-# After so many letters without a place to break, a word may be broken: a line of the page, or of a cell, holds as many of the widest.
-PAGE, CELL = 32, 13
+# A word that is wider than this may be broken anywhere: as much as a line of the page, of a title or value, or of a cell
+# holds, in widths of a small letter.
+PAGE, TITLE, CELL = 60, 40, 18
+_WIDE = frozenset("mwMW@%&\N{EM DASH}")
 _BREAK = "\u200b"
 # Ligatures of a whole phrase are as wide as one.
-_PHRASES = {"\ufdfa": 12, "\ufdfb": 8, "\ufdfd": 24, "\u2e3b": 3}
+_PHRASES = {"\ufdfa": 20, "\ufdfb": 14, "\ufdfd": 40, "\u2e3b": 5}
 _LINE_ENDS = re.compile(r"\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _RIGHT_TO_LEFT = ("R", "AL")
 # Says how what is around it looks, and has no look of its own: no font need hold it.
@@ -33,7 +35,7 @@ _CARRIER = "\N{DOTTED CIRCLE}"
 def legible(text: str, longest: int = PAGE) -> list[dict[str, Any]]:
     """A text as paragraphs for the templates: `lines`, and `rtl` where they run from right to left. Blank lines part paragraphs.
 
-    `longest`: how many letters a word may have before it may be broken anywhere.
+    `longest`: how wide a word may be before it may be broken anywhere.
     """
     lines = [_line(line, longest) for line in _LINE_ENDS.split(text)]
     found = []
@@ -43,9 +45,9 @@ def legible(text: str, longest: int = PAGE) -> list[dict[str, Any]]:
     return found
 
 
-def plain_line(text: str) -> str:
+def plain_line(text: str, longest: int = TITLE) -> str:
     """A text as a single line: for titles, names and labels."""
-    return _line(" ".join(_LINE_ENDS.split(text)), PAGE).strip()
+    return _line(" ".join(_LINE_ENDS.split(text)), longest).strip()
 
 
 def _line(line: str, longest: int) -> str:
@@ -68,7 +70,7 @@ def _seen(letter: str) -> str:
 
 def _with_breaks(line: str, longest: int) -> Iterator[str]:
     """The line with places to break inside words that are too long; none between a letter and what belongs to it."""
-    width, marks, joined = 0, 0, False
+    width, marks, joined = 0.0, 0, False
     for letter in line:
         marks = marks + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
         if letter.isspace() or letter == _BREAK:
@@ -77,13 +79,21 @@ def _with_breaks(line: str, longest: int) -> Iterator[str]:
             yield _BREAK + _CARRIER
             width, marks = 1, 1
         elif not (marks or joined or letter == "\u200d" or unicodedata.category(letter) == "Mc"):
-            wide = _PHRASES.get(letter) or (2 if unicodedata.east_asian_width(letter) in "WF" else 1)
+            wide = _width(letter)
             if width + wide > longest:
                 yield _BREAK
                 width = 0
             width += wide
         joined = letter == "\u200d"
         yield letter
+
+
+def _width(letter: str) -> float:
+    if letter in _PHRASES:
+        return _PHRASES[letter]
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    return 1.5 if letter in _WIDE or letter.isupper() else 1
 
 
 @cache

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from service.papers.kinds import Letterhead, Paper, Receipt, RecordCopy
-from service.papers.legible import CELL, legible, plain_line
+from service.papers.legible import CELL, TITLE, legible, plain_line
 from service.speech import Speech
 
 Block = dict[str, Any]
@@ -41,19 +41,19 @@ def _words(text: str, *, quoted: bool = False, strong: bool = False) -> Block:
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> Block:
-    return {"is": "pairs", "pairs": [{"label": plain_line(label), "value": legible(value)} for label, value in pairs if value]}
+    return {"is": "pairs", "pairs": [{"label": plain_line(label, CELL), "value": legible(value, TITLE)} for label, value in pairs if value]}
 
 
 def _list(items: Iterable[str]) -> Block:
     return {"is": "list", "items": [legible(item) for item in items]}
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Block:
+def _table(columns: Sequence[tuple[str, int]], rows: Iterable[Sequence[str]]) -> Block:
+    """A table: the name of each column with its share of the width, and its rows."""
     return {
-        "is": "table",
-        "columns": [plain_line(name) for name in columns],
+        "is": "table", "columns": [plain_line(name, CELL) for name, _ in columns], "shares": [share for _, share in columns],
         "rows": [[legible(cell, CELL) for cell in row] for row in rows],
-    }
+    }  # fmt: skip
 
 
 # -- the receipt of a filed report
@@ -113,7 +113,7 @@ def _answer(text: str, speech: Speech) -> Block:
 def _attached(paper: Receipt, speech: Speech) -> list[Block]:
     if not paper.attachments:
         return []
-    columns = (speech.say("File"), speech.say("Size"), speech.say("SHA-256 checksum"))
+    columns = ((speech.say("File"), 3), (speech.say("Size"), 2), (speech.say("SHA-256 checksum"), 3))
     rows = [(one.name, speech.say("%(number)s bytes", number=speech.number(one.size)), one.sha256) for one in paper.attachments]
     return [_heading(speech.say("Attached files")), _table(columns, rows)]
 
@@ -144,7 +144,7 @@ def _record(paper: RecordCopy, speech: Speech) -> dict[str, Any]:
         None if paper.actions else _words(speech.say("Nothing is recorded yet.")),
         *_duties(paper, speech),
         _heading(speech.say("What happened, in order")),
-        _table((speech.say("When"), speech.say("What happened")), [(when(at), says) for at, says in paper.updates]),
+        _table([(speech.say("When"), 2), (speech.say("What happened"), 5)], [(when(at), says) for at, says in paper.updates]),
         _words(speech.say("Names, addresses and telephone numbers of other people are left out of this copy.")),
     ]  # fmt: skip
     title = speech.say("Record of report %(reference)s", reference=paper.reference)
@@ -158,7 +158,7 @@ def _added(when: str, text: str, speech: Speech) -> tuple[Block, Block]:
 def _duties(paper: RecordCopy, speech: Speech) -> list[Block]:
     if not paper.duties:
         return []
-    columns = (speech.say("Legal duty"), speech.say("Owed by"), speech.say("How it stands"))
+    columns = ((speech.say("Legal duty"), 3), (speech.say("Owed by"), 2), (speech.say("How it stands"), 2))
     blocks = [_table(columns, [(f"{one.title}\n{one.citation}", one.owed_by, one.stands) for one in paper.duties])]
     return [_heading(speech.say("What the law asks, and how it stands")), *blocks]
 

@@ -110,7 +110,9 @@ def rule_as_json(pack: Pack, rule: Rule, rulebook: Rulebook) -> dict[str, Any]:
         "applies_when": condition_told(rule.when), "needs": [{"fact": need, "says": _FLAGS[need]} for need in rule.needs],
         "starts_from": starts_told(rule), "starts_on": rule.starts_on, "limit": rule.limit.text, "to": _to(rule, rulebook),
         "also_met_by": sorted(rule.also_met_by), "methods": list(rule.how), "act": rule.act, "owed_by": rule.owed_by,
-        "content": [{"item": item.item, "says": item.says} for item in rule.content], "reading": rule.reading,
+        "content": [{"item": item.item, "says": item.says} for item in rule.content],
+        "certification": {"says": rule.certification.says, "source": rule.certification.source} if rule.certification else None,
+        "reading": rule.reading,
         "other_readings": [
             {"reading": other.reading, "limit": other.limit.text if other.limit else None, "starts_from": other.starts}
             for other in rule.alternatives
@@ -145,7 +147,8 @@ def explained(pack: Pack, rule: Rule, rulebook: Rulebook) -> list[str]:
         ("limit", f"{rule.limit.text}, from {starts_told(rule)}"), ("to", _recipient_told(rule, told["to"])),
         ("how", f"{' or '.join(rule.how)}; owed by the {rule.owed_by}"),
         *(("also met", f"by notice to {office}") for office in told["also_met_by"]),
-        *(("content", item.says) for item in rule.content), ("reading", rule.reading),
+        *(("content", item.says) for item in rule.content),
+        *((("certified", f"under the words of {rule.certification.source}"),) if rule.certification else ()), ("reading", rule.reading),
         *(("or read", other.reading) for other in rule.alternatives),
         *(("ladder", rung) for rung in told["ladder"]),
         ("in force", str(rule.in_force) if rule.in_force is not ALWAYS else "as long as this pack has stood"),

@@ -68,6 +68,14 @@ class Places:
         """The boundaries of these cities alone; one without a boundary stays without."""
         return Places({city: parts for city, parts in self._polygons.items() if city in cities})
 
+    def polygons_of(self, city: str) -> Sequence[Sequence[Ring]]:
+        """The boundary of a city as it was read: its parts, each an outer ring and its holes; empty where none is known."""
+        return self._polygons.get(city, ())
+
+    def box_of(self, city: str) -> Box | None:
+        """West, east, south and north of a city; None where its boundary is not known."""
+        return self._boxes.get(city)
+
     def may_hold(self, lat: float, lon: float) -> bool:
         """Whether a point lies in the box around some city: False, at little cost, for one that is surely in none."""
         return any(_degrees_off(box, lat, lon, 1.0) == 0 for box in self._boxes.values())

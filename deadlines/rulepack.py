@@ -22,6 +22,7 @@ from deadlines.rules import (
     EVERY_CITY,
     THIS_CITY,
     Alternative,
+    Certification,
     Checked,
     ContentItem,
     Covers,
@@ -217,7 +218,7 @@ class _PackReader:
         entry.only(
             "id", "title", "provisions", "citation", "says", "kind", "when", "needs", "on", "where", "unless", "which", "starts",
             "limit", "to", "also_met_by",
-            "how", "act", "owed_by", "content", "ladder", "reading", "verified", "in_force", "starts_on", "other_readings",
+            "how", "act", "owed_by", "content", "certification", "ladder", "reading", "verified", "in_force", "starts_on", "other_readings",
         )  # fmt: skip
         trigger = self._trigger(entry)
         how, act = self._how(entry)
@@ -238,6 +239,7 @@ class _PackReader:
             owed_by=owed_by, content=self._content(entry), ladder=self._ladder(entry, act), reading=entry.text("reading"),
             verified=entry.flag("verified", default=True), in_force=self._in_force(entry),
             starts_on=self._starts_on(entry), also_met_by=frozenset(also), alternatives=self._alternatives(entry, trigger),
+            certification=self._certification(entry, act),
         )  # fmt: skip
 
     def _in_force(self, entry: Entry) -> InForce:
@@ -361,6 +363,15 @@ class _PackReader:
             part.only("item", "says")
             items.append(ContentItem(part.text("item"), part.text("says")))
         return tuple(items)
+
+    def _certification(self, entry: Entry, act: str) -> Certification | None:
+        if "certification" not in entry:
+            return None
+        if act != "notice":
+            entry.fault("certification", f"the act is {act}, and only a report is certified", "a rule that is done by a written notice")
+        part = entry.mapping("certification")
+        part.only("says", "source")
+        return Certification(part.text("says"), part.text("source"))
 
     def _ladder(self, entry: Entry, act: str) -> tuple[Rung, ...]:
         if act == "retention" and "ladder" not in entry:

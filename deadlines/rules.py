@@ -31,6 +31,14 @@ class ContentItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Certification:
+    """The words under which the law has a report certified, exactly as it has them, and where they stand."""
+
+    says: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trigger:
     """The event that starts a rule's clock, and what it must say (`where`) or must not say (`unless`)."""
 
@@ -78,7 +86,7 @@ class Rule:
     """One version of one rule of a pack: one row of the law. `duty` is its id for ever; versions share it, each with its own days.
 
     `starts_on` holds a version to starts on an open day or a closed day of the city's calendar. Notice to a recipient of `also_met_by`
-    counts as notice to the rule's own.
+    counts as notice to the rule's own. `certification` is None where the law prescribes no wording for its report.
     """
 
     duty: str
@@ -105,6 +113,7 @@ class Rule:
     starts_on: str | None = None
     also_met_by: frozenset[str] = frozenset()
     alternatives: tuple[Alternative, ...] = ()
+    certification: Certification | None = None
 
     @property
     def starts_from(self) -> str:

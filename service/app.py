@@ -15,16 +15,17 @@ from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import api, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
+from service.incoming_bodies import BodyLimit
 from service.transaction import House
 
 log = logging.getLogger(__name__)
 
-MAX_BODY_BYTES = 1_000_000
 _SAFE = ("GET", "HEAD", "OPTIONS")
+# What other programs post to: the API by a token, providers signed, and mail readers one-click (RFC 8058), which asks for no context.
+_FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/")
 
 
 def build_app(house: House) -> FastAPI:
@@ -39,7 +40,7 @@ def build_app(house: House) -> FastAPI:
         description="Spill reports in, legal clocks out, and a person told in time.",
     )  # fmt: skip
     app.state.house = house
-    app.add_middleware(_BodyLimit)  # inside the guard: what it raises is an answer like any other
+    app.add_middleware(BodyLimit)  # inside the guard: what it raises is an answer like any other
     app.middleware("http")(_guard)
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
@@ -56,36 +57,9 @@ def build_app(house: House) -> FastAPI:
     return app
 
 
-class _TooLarge(SpillclockError):
-    """The body of a request is over the limit."""
-
-    status = 413
-    title = "Too large"
-
-
-class _BodyLimit:
-    """Stops reading a body that is over the limit. Starlette's own limiter answers in plain text, whatever the caller can read."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        taken = 0
-
-        async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > MAX_BODY_BYTES:
-                raise _TooLarge(f"the body is over {MAX_BODY_BYTES:,} bytes; right would be: a shorter report")
-            return message
-
-        await self.app(scope, counted, send)
-
-
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Refuse form posts that come from another site, and send the headers that keep pages to themselves."""
-    if request.method not in _SAFE and not request.url.path.startswith(("/api/", "/hooks/")) and not _same_site(request):
+    if request.method not in _SAFE and not request.url.path.startswith(_FROM_ANYWHERE) and not _same_site(request):
         return await _problem(request, NotAllowed("this form was sent from another site"))
     response = await call_next(request)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")

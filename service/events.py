@@ -313,7 +313,11 @@ class FollowUpSaved(SpillEvent):
 
 
 class FollowUpFiled(SpillEvent):
-    """A written report was filed. `missing` is empty where it holds everything the duty asks; only then does it meet the duty."""
+    """A written report was filed. `missing` is empty where it holds everything the duty asks; only then does it meet the duty.
+
+    `certification`: the words that `by` certified it under, empty where nobody has; `amends`: the version it amends; `after_met`: the
+    duty had been met before, so that the stamp judges nothing; `attachments`: {name, size, sha256} of what was filed with it.
+    """
 
     kind = "follow-up:filed"
     obligation: int
@@ -324,6 +328,59 @@ class FollowUpFiled(SpillEvent):
     missing: list[str]
     on_time: bool
     late_by_s: int | None
+    title: str = ""
+    certification: str = ""
+    amends: int | None = None
+    due_at: str | None = None
+    after_met: bool = False
+    attachments: list[dict[str, JsonValue]] = []
+
+
+class FollowUpCertified(SpillEvent):
+    """A report that had been filed was certified afterwards, under these words."""
+
+    kind = "follow-up:certified"
+    obligation: int
+    duty: str
+    version: int
+    by: str
+    title: str
+    certification: str
+
+
+class LinkIssued(SpillEvent):
+    """A private link to the discharger's page was issued to a named person."""
+
+    kind = "link:issued"
+    link: int
+    name: str
+    email: str = ""
+    phone: str = ""
+
+
+class LinkSent(SpillEvent):
+    """A private link was sent to its person; `link` None is the one that is nobody's in particular."""
+
+    kind = "link:sent"
+    link: int | None
+    name: str
+    by: list[str]
+
+
+class LinkReplaced(SpillEvent):
+    """A private link was replaced by a new one; the old one stopped working."""
+
+    kind = "link:replaced"
+    link: int | None
+    name: str
+
+
+class LinkEnded(SpillEvent):
+    """A private link was taken back for good."""
+
+    kind = "link:ended"
+    link: int
+    name: str
 
 
 class AdvisoryIssued(SpillEvent):
@@ -347,10 +404,11 @@ class AdvisorySent(SpillEvent):
 
 
 class ReporterAdded(SpillEvent):
-    """The reporter told more on their page, kept as it was written."""
+    """The reporter told more on their page, kept as it was written, or sent so many photos with it."""
 
     kind = "reporter:added"
     text: str
+    photos: int = 0
 
 
 class CopyAsked(SpillEvent):
@@ -372,6 +430,23 @@ class ReporterAnswered(SpillEvent):
     kind = "reporter:answered"
     words: dict[str, str]
     office: str
+
+
+class FileKept(SpillEvent):
+    """Somebody sent a file. `purpose`: photo, attachment; `place`: where the photo was taken, only where its sender let it be used."""
+
+    kind = "file:kept"
+    file: int
+    purpose: str
+    name: str
+    media_type: str
+    size: int
+    digest: str
+    by: str = ""
+    flags: list[str] = []
+    obligation: int | None = None
+    version: int | None = None
+    place: dict[str, float] | None = None
 
 
 class SpillClosed(SpillEvent):

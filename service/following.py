@@ -41,19 +41,22 @@ class TooManyAdditions(BadInput):
 # -- the reporter
 
 
-async def add_words(tx: Transaction, spill: Spill, text: str) -> None:
-    """Keep what the reporter tells now. Raises BadInput for nothing or too much at once, Conflict for a closed spill, TooManyAdditions."""
-    said = stated(text)
-    if not said:
-        raise BadInput("nothing was added", ["text: missing; right would be: what is new, in a few words"])
-    if len(said) > LONGEST_ADDITION:
-        raise BadInput("this is too long to be added", [f"text: {len(said):,} characters; right would be: {LONGEST_ADDITION:,} or fewer"])
+async def add_words(tx: Transaction, spill: Spill, text: str, photos: int = 0) -> None:
+    """Keep what the reporter tells now, with so many photos that were kept already.
+
+    Raises BadInput for nothing or too much at once, Conflict for a closed spill, TooManyAdditions.
+    """
     history = await tx.history(spill)
     if closed_in(history) is not None:
         raise Conflict(f"{spill.reference} is closed; report it anew")
+    said = stated(text)
+    if not said and not photos:
+        raise BadInput("nothing was added", ["text: missing; right would be: what is new, in a few words, or a photo"])
+    if len(said) > LONGEST_ADDITION:
+        raise BadInput("this is too long to be added", [f"text: {len(said):,} characters; right would be: {LONGEST_ADDITION:,} or fewer"])
     if sum(isinstance(event, ReporterAdded) for _, event in history) >= MOST_ADDITIONS:
         raise TooManyAdditions("nothing more is taken for this report", ["text: call the city, or send another report"])
-    await tx.record(spill, ReporterAdded(text=said))
+    await tx.record(spill, ReporterAdded(text=said, photos=photos))
 
 
 async def note_copy(tx: Transaction, spill: Spill, language: str) -> None:

@@ -1,8 +1,14 @@
-"""Written follow-up reports. A filed report meets its duty only when it holds every item the law lists, and is stamped on time or late."""
+"""Written follow-up reports: drafts that several people write, reports that are filed, certified and amended, each version kept.
+
+A filed report meets its duty only when it holds every item the law lists and, where the law prescribes the words of a certification, when
+a named person has certified it. Filing is one transaction: the version, its stamp, what it meets and the receipt that is promised.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -10,16 +16,28 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from deadlines import as_z
+from notifiers.addresses import problem_with_email
+from service import outbox
+from service.city_texts import own_texts
 from service.errors import BadInput, Conflict
-from service.events import ActRecorded, FollowUpFiled, FollowUpSaved
+from service.events import ActRecorded, FollowUpCertified, FollowUpFiled, FollowUpSaved
+from service.kept_files import ATTACHMENT, kept_files
 from service.obligations import record_met
-from service.outbox import OPEN_STATES
+from service.outbox import OPEN_STATES, Promise
+from service.parties import Person
 from service.spills import clean
-from service.tables import FollowUp, Obligation, Spill
+from service.tables import FollowUp, KeptFile, Obligation, Spill
 from service.transaction import Transaction
+from service.wording import for_filer
 
+LONGEST_TEXT = 50_000
+_LONGEST_NAME = 200
 # A duty that a call or a visit may do is done by that; its page offers no report.
 _REPORTABLE = frozenset(("written", "email", "mail", "online"))
+_NO_LIST = "what happened, and what was done about it"
+
+
+# -- what is asked
 
 
 def wants_report(row: Obligation) -> bool:
@@ -31,7 +49,12 @@ def wants_report(row: Obligation) -> bool:
 
 def items_of(row: Obligation) -> dict[str, str]:
     """What the report must hold, as it was decided: item id to the words of the law; one free text where the law lists nothing."""
-    return dict(row.content) or {"report": "what happened, and what was done about it"}
+    return dict(row.content) or {"report": _NO_LIST}
+
+
+def missing_of(row: Obligation, content: Mapping[str, str]) -> dict[str, str]:
+    """The items that a text for the report does not hold, with the words of the law."""
+    return {item: says for item, says in items_of(row).items() if not content.get(item)}
 
 
 async def versions(tx: Transaction, row: Obligation) -> list[FollowUp]:
@@ -40,60 +63,248 @@ async def versions(tx: Transaction, row: Obligation) -> list[FollowUp]:
     return list(found.scalars())
 
 
-async def save_draft(tx: Transaction, spill: Spill, row: Obligation, content: Mapping[str, Any], by: str) -> FollowUp:
-    """Keep a draft; the last draft is written over, filed versions never are. Raises BadInput for items the duty does not know."""
+async def attachments(tx: Transaction, spill: Spill, row: Obligation, version: int) -> list[KeptFile]:
+    """The files of a version: those sent with it, and those of the versions that it amends."""
+    files = await kept_files(tx, spill, ATTACHMENT)
+    return [file for file in files if file.obligation_id == row.id and (file.version or 0) <= version]
+
+
+# -- drafts
+
+
+class DraftConflict(Conflict):
+    """Somebody else changed the same items of a draft meanwhile. Nothing was saved.
+
+    `theirs` is what stands in those items now, `draft` the draft as it stands.
+    """
+
+    title = "Somebody else changed the draft"
+
+    def __init__(self, draft: FollowUp, theirs: Mapping[str, str]) -> None:
+        right = f"send revision {draft.revision} with what it should say now"
+        super().__init__(
+            f"the draft was changed meanwhile by {draft.saved_by or 'somebody else'}; it is now revision {draft.revision}",
+            [f"content.{item}: it was changed to other words than yours; right would be: {right}" for item in theirs],
+        )
+        self.draft = draft
+        self.theirs = dict(theirs)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What whoever writes a draft had before their eyes: its revision, and the mark of each item's text (see `mark_of`).
+
+    An item whose text still has its mark was not touched, so that what others wrote there meanwhile stands.
+    """
+
+    revision: int | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+def mark_of(text: str) -> str:
+    """A short mark of a text, equal for equal texts whatever a browser makes of their line ends."""
+    return hashlib.sha256(_plain(text).encode()).hexdigest()[:16]
+
+
+def _plain(text: Any) -> str:
+    return clean(text).replace("\r\n", "\n").replace("\r", "\n")
+
+
+async def save_draft(
+    tx: Transaction, spill: Spill, row: Obligation, content: Mapping[str, Any], by: str, *, title: str = "", seen: Seen | None = None
+) -> FollowUp:
+    """Keep a draft. Items that are not given stay as they are; a filed version is never written over, a draft of the next begins with it.
+
+    Raises BadInput for items the duty does not know or a text over 50,000 characters, DraftConflict where others changed the same items
+    since `seen`; without it, since this very caller saved last.
+    """
     texts = _texts(items_of(row), content)
     earlier = await versions(tx, row)
     if earlier and earlier[-1].state == "draft":
         draft = earlier[-1]
-        draft.content, draft.by, draft.saved_at = texts, by, tx.now
+        draft.content = {**draft.content, **_merged(draft, texts, seen or Seen(), tx.actor)}
+        draft.revision, draft.saved_at = draft.revision + 1, tx.now
+        if draft.saved_by == tx.actor:
+            return _answered_for(draft, by, title)
     else:
-        draft = FollowUp(obligation_id=row.id or 0, version=len(earlier) + 1, state="draft", content=texts, by=by, saved_at=tx.now)
+        before = earlier[-1] if earlier else None
+        draft = FollowUp(
+            obligation_id=row.id or 0, version=len(earlier) + 1, state="draft", content={**(before.content if before else {}), **texts},
+            saved_at=tx.now, amends=before.version if before else None, by=before.by if before else "",
+            title=before.title if before else "",
+        )  # fmt: skip
         tx.session.add(draft)
         await tx.session.flush()
-        await tx.record(spill, FollowUpSaved(obligation=row.id or 0, duty=row.duty, version=draft.version))
+    # On record once for each turn of a person, not for each pause of their typing.
+    draft.saved_by = tx.actor
+    await tx.record(spill, FollowUpSaved(obligation=row.id or 0, duty=row.duty, version=draft.version))
+    return _answered_for(draft, by, title)
+
+
+def _answered_for(draft: FollowUp, by: str, title: str) -> FollowUp:
+    draft.by, draft.title = clean(by)[:_LONGEST_NAME] or draft.by, clean(title)[:_LONGEST_NAME] or draft.title
     return draft
 
 
-async def file_report(tx: Transaction, spill: Spill, row: Obligation, content: Mapping[str, Any], by: str) -> FollowUpFiled:
+def _merged(draft: FollowUp, mine: Mapping[str, str], seen: Seen, actor: str) -> dict[str, str]:
+    """The texts that stand after two people wrote: of each item the one that was changed. Raises DraftConflict where both were."""
+    stale = draft.saved_by != actor if seen.revision is None else draft.revision != seen.revision
+    merged, contested = dict(mine), {}
+    for item, text in mine.items() if stale else ():
+        theirs, mark = draft.content.get(item, ""), seen.marks.get(item)
+        if text == theirs or not theirs or mark == mark_of(theirs):
+            continue
+        if mark == mark_of(text):
+            merged[item] = theirs
+        else:
+            contested[item] = theirs
+    if contested:
+        raise DraftConflict(draft, contested)
+    return merged
+
+
+# -- filing
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """What whoever files a report says of it: who answers for it, and whether they certify it, under the words shown to them.
+
+    `incomplete`: file it although items are missing; `amends`: it is to amend a version on file; `receipt_to`: an e-mail address for the
+    receipt, with `link` to the page it is on, in `language`.
+    """
+
+    by: str
+    title: str = ""
+    certification: str = ""
+    incomplete: bool = False
+    amends: bool = False
+    receipt_to: str = ""
+    link: str = ""
+    language: str = "en"
+
+
+class ReportIncomplete(BadInput):
+    """A report lacks items that the law lists. Nothing was filed; `missing` names them with the words of the law."""
+
+    title = "The report is not complete"
+
+    def __init__(self, missing: Mapping[str, str]) -> None:
+        faults = [f"content.{item}: missing; right would be: {says}" for item, says in missing.items()]
+        super().__init__("the report lacks what the law lists", faults)
+        self.missing = dict(missing)
+
+
+async def file_report(
+    tx: Transaction, spill: Spill, row: Obligation, content: Mapping[str, Any], filing: Filing, *, seen: Seen | None = None
+) -> FollowUpFiled:
     """File a report: stamped, kept for good, and recorded as the act that meets the duty where nothing is missing.
 
-    Returns the stamp: what is missing, and on time or late by how many seconds. Raises BadInput without the name of who files it,
-    Conflict where the duty is withdrawn or waived.
+    Returns the stamp: what is missing, and on time or late by how many seconds. Raises BadInput without the name of who files it (and the
+    title of who certifies it), ReportIncomplete, DraftConflict, and Conflict where the duty is withdrawn or waived, or nothing is there to amend.
     """
-    if not clean(by):
-        raise BadInput(
-            "who files the report is missing", ["by: missing; right would be: the name and title of the person who answers for it"]
-        )
-    if row.state in ("withdrawn", "waived"):
-        raise Conflict(f"{row.duty} is {row.state}; no report is owed")
-    wanted = items_of(row)
-    draft = await save_draft(tx, spill, row, content, clean(by))
+    _check(row, filing)
+    earlier = [version for version in await versions(tx, row) if version.state == "filed"]
+    if filing.amends and not earlier:
+        raise Conflict(f"no report for {row.duty} is filed yet, so there is none to amend")
+    draft = await save_draft(tx, spill, row, content, filing.by, title=filing.title, seen=seen)
+    missing = missing_of(row, draft.content)
+    if missing and not filing.incomplete:
+        raise ReportIncomplete(missing)
     draft.state, draft.filed_at = "filed", tx.now
-    missing = [says for item, says in wanted.items() if not draft.content.get(item)]
-    late = _late_by(row, tx.now)
+    draft.certification, draft.certified_at = filing.certification, tx.now if filing.certification else None
+    late, done = _late_by(row, tx.now), row.state not in OPEN_STATES and row.met_at is not None
     stamp = FollowUpFiled(
-        obligation=row.id or 0, duty=row.duty, version=draft.version, by=draft.by, content=draft.content, missing=missing,
-        on_time=late is None, late_by_s=late,
+        obligation=row.id or 0, duty=row.duty, version=draft.version, by=draft.by, content=draft.content, missing=list(missing.values()),
+        on_time=late is None, late_by_s=late, title=draft.title, certification=draft.certification, amends=draft.amends,
+        due_at=as_z(row.due_at), after_met=done, attachments=[
+            {"name": file.name, "size": file.size, "sha256": file.digest} for file in await attachments(tx, spill, row, draft.version)
+        ],
     )  # fmt: skip
     await tx.record(spill, stamp)
-    if not missing and row.clock["recipient"] is not None:
-        held = sorted(draft.content)
-        method = next((way for way in ("written", "online", "email", "mail") if way in row.clock["methods"]), "written")
-        act: dict[str, Any] = {
-            "type": "report_submitted", "at": as_z(tx.now), "recipient": row.clock["recipient"], "method": method, "complete": True,
-            "content": held,
-        }  # fmt: skip
-        await tx.record(spill, ActRecorded(act=act, note=f"follow-up report, version {draft.version}, filed by {draft.by}"))
-        if row.state in OPEN_STATES:  # the pack of today asks more than the one this clock was opened under
-            await record_met(tx, spill, row, tx.now)
+    await _met_by(tx, spill, row, draft)
+    if filing.receipt_to:
+        await _promise_receipt(tx, spill, row, stamp, filing)
     return stamp
+
+
+async def certify_report(tx: Transaction, spill: Spill, row: Obligation, filing: Filing) -> FollowUp:
+    """Certify the version that was filed last, as it is. It then meets its duty, at this moment, where that alone was wanting.
+
+    Raises BadInput as `file_report`, Conflict where nothing is filed, or the last version is certified already.
+    """
+    _check(row, filing)
+    filed = [version for version in await versions(tx, row) if version.state == "filed"]
+    if not filed or filed[-1].certified_at is not None:
+        raise Conflict(f"no report for {row.duty} waits to be certified")
+    last = filed[-1]
+    last.by, last.title = clean(filing.by)[:_LONGEST_NAME], clean(filing.title)[:_LONGEST_NAME]
+    last.certification, last.certified_at = filing.certification, tx.now
+    await tx.record(
+        spill,
+        FollowUpCertified(
+            obligation=row.id or 0, duty=row.duty, version=last.version, by=last.by, title=last.title, certification=last.certification
+        ),
+    )
+    await _met_by(tx, spill, row, last)
+    return last
+
+
+def _check(row: Obligation, filing: Filing) -> None:
+    faults = []
+    if not clean(filing.by):
+        faults.append("by: missing; right would be: the name of the person who answers for it")
+    if filing.certification and not clean(filing.title):
+        faults.append("title: missing; right would be: the title of the person who certifies it")
+    if filing.receipt_to and (problem := problem_with_email(filing.receipt_to)):
+        faults.append(f"email: {problem}")
+    if faults:
+        raise BadInput("it is not known who answers for the report", faults)
+    if row.state in ("withdrawn", "waived"):
+        raise Conflict(f"{row.duty} is {row.state}; no report is owed")
+
+
+def is_whole(row: Obligation, report: FollowUp) -> bool:
+    """Whether a filed report meets its duty: it lacks no item, and is certified where the law prescribes the words of that."""
+    return not missing_of(row, report.content) and (report.certified_at is not None or not row.certification)
+
+
+async def _met_by(tx: Transaction, spill: Spill, row: Obligation, report: FollowUp) -> None:
+    """Record the act of handing in a whole report. One that amends a report which met the duty is no new act: it would meet others."""
+    if not is_whole(row, report) or row.clock["recipient"] is None or row.state in ("met", "met_late"):
+        return
+    method = next((way for way in ("written", "online", "email", "mail") if way in row.clock["methods"]), "written")
+    act: dict[str, Any] = {
+        "type": "report_submitted", "at": as_z(tx.now), "recipient": row.clock["recipient"], "method": method, "complete": True,
+        "content": sorted(report.content),
+    }  # fmt: skip
+    await tx.record(spill, ActRecorded(act=act, note=f"follow-up report, version {report.version}, filed by {report.by}"))
+    if row.state in OPEN_STATES:  # the pack of today asks more than the one this clock was opened under
+        await record_met(tx, spill, row, tx.now)
 
 
 def _late_by(row: Obligation, now: datetime) -> int | None:
     if row.due_at is None or now <= row.due_at:
         return None
     return int((now - row.due_at).total_seconds())
+
+
+async def _promise_receipt(tx: Transaction, spill: Spill, row: Obligation, stamp: FollowUpFiled, filing: Filing) -> None:
+    person = Person(stamp.by, "discharger", {"email": filing.receipt_to}, filing.language)
+    law = tx.house.rulebook.law_of(spill.city or tx.house.first_city)
+    words = for_filer(
+        spill,
+        stamp,
+        str(row.clock["title"]),
+        tx.now,
+        law.zone,
+        filing.link,
+        law.city.title,
+        filing.language,
+        await own_texts(tx, spill.city),
+    )
+    about = Promise(spill, None, "filed", "a report was filed", f"filed:{row.id}:{stamp.version}")
+    await outbox.promise(tx, about, person, "email", words)
 
 
 def _texts(wanted: Mapping[str, str], content: Mapping[str, Any]) -> dict[str, str]:
@@ -104,6 +315,12 @@ def _texts(wanted: Mapping[str, str], content: Mapping[str, Any]) -> dict[str, s
         for key in content
         if by_words.get(key, key) not in wanted
     ]
+    texts = {by_words.get(key, key): _plain(value) for key, value in content.items()}
+    faults += [
+        f"content.{item}: {len(text):,} characters; right would be: {LONGEST_TEXT:,} or fewer, and the rest as an attached file"
+        for item, text in texts.items()
+        if len(text) > LONGEST_TEXT
+    ]
     if faults:
-        raise BadInput("the report holds unknown items", faults)
-    return {by_words.get(key, key): text for key, value in content.items() if (text := clean(value)[:50_000])}
+        raise BadInput("the report cannot be taken", faults)
+    return texts

@@ -27,7 +27,7 @@ CPU_SECONDS = 20
 _LARGEST_COPY = 16_000_000
 _MOST_OPEN_FILES = 64
 _LARGEST_PROFILE = 4_000_000
-_FORMATS = {"image/jpeg": ("JPEG", "MPO"), "image/png": ("PNG",), "image/webp": ("WEBP",), "image/heic": ("HEIF",)}
+_FORMATS = {"image/jpeg": ("JPEG",), "image/png": ("PNG",), "image/webp": ("WEBP",), "image/heic": ("HEIF",)}
 # Tags of Exif 3.0.
 _ORIENTATION, _EXIF, _GPS, _DATE_TIME = 0x0112, 0x8769, 0x8825, 0x0132
 _TAKEN, _OFFSET = 0x9003, 0x9011
@@ -42,13 +42,13 @@ class _TooManyPixels(Exception):
 def read_picture(source: Path, kind: str, folder: Path) -> dict[str, Any]:
     """What a picture is, with its two copies drawn into `folder`. `kind` is the media type that its first bytes told.
 
-    `state`: "shown" (both copies are there), "cut_off" (they are, and something is missing in them), "no_reader" (a HEIC picture where
+    `state`: "shown" (both copies are there), "damaged" (they are, and may lack a part), "no_reader" (a HEIC picture where
     nothing reads HEIC), "too_many_pixels", "unreadable". `width` and `height` are those of the upright original; `lat`, `lon` (degrees),
     `camera_time` (YYYY-MM-DD HH:MM:SS by the camera's clock, with its offset where it is known) are there where they could be read.
     """
     if kind == "image/heic" and not _can_read_heic():
         return {"state": "no_reader"}
-    for patient, state in ((False, "shown"), (True, "cut_off")):
+    for patient, state in ((False, "shown"), (True, "damaged")):
         told: dict[str, Any] = {}
         try:
             _draw(source, kind, folder, patient, told)
@@ -71,7 +71,7 @@ def _can_read_heic() -> bool:
 
 
 def _draw(source: Path, kind: str, folder: Path, patient: bool, told: dict[str, Any]) -> None:
-    """Fill in `told` and draw both copies. With `patient`, what is missing at the end of a file is drawn as nothing."""
+    """Fill in `told` and draw both copies. With `patient`, what is missing or broken in a file is drawn as nothing."""
     from PIL import Image, ImageFile
 
     Image.MAX_IMAGE_PIXELS = None  # counted here, where a picture that is too large can be told from a broken one

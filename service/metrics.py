@@ -11,12 +11,13 @@ from ipaddress import ip_address
 
 from fastapi import Request
 from fastapi.responses import PlainTextResponse, Response
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 from sqlmodel import col
 
 from service.errors import NotAllowed, NotSignedIn
 from service.escalation import next_climb_at
 from service.office_days import cities_in_use, city_law
+from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow, Obligation, Spill, Suppression
 from service.transaction import House, Transaction, reading
 from service.watch import ALERTS_LATE_AFTER, last_round, last_well, providers_down
@@ -131,14 +132,21 @@ async def _duties(tx: Transaction) -> list[Gauge]:
 
 async def _messages(tx: Transaction) -> list[Gauge]:
     """How many messages wait, how many alerts are late, and how long the oldest of them has waited, by channel."""
-    due = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
-    waiting = select(col(MessageRow.channel), func.count()).where(col(MessageRow.state) == "waiting").group_by(col(MessageRow.channel))
-    alerts = (*due, col(MessageRow.subscription_id).is_(None))
-    late = select(col(MessageRow.channel), func.count()).where(*alerts, col(MessageRow.next_at) < tx.now - ALERTS_LATE_AFTER)
-    oldest = select(col(MessageRow.channel), func.min(col(MessageRow.next_at))).where(*alerts).group_by(col(MessageRow.channel))
-    counts = {channel: number for channel, number in await tx.session.execute(waiting)}
-    lates = {channel: number for channel, number in await tx.session.execute(late.group_by(col(MessageRow.channel)))}
-    waits = {channel: _seconds(tx.now, at) for channel, at in await tx.session.execute(oldest)}
+    channel = col(MessageRow.channel)
+    alerts = (col(MessageRow.state) == "waiting", col(MessageRow.subscription_id).is_(None))
+    # What was tried and is to be tried again could have gone out since its first try, whenever the next one is.
+    again = and_(col(MessageRow.tries) > 0, col(MessageRow.give_up_at) <= tx.now + PATIENCE - ALERTS_LATE_AFTER)
+    untried = and_(col(MessageRow.tries) == 0, col(MessageRow.next_at) <= tx.now)
+    waiting = select(channel, func.count()).where(col(MessageRow.state) == "waiting").group_by(channel)
+    late_at_first = and_(col(MessageRow.tries) == 0, col(MessageRow.next_at) < tx.now - ALERTS_LATE_AFTER)
+    late = select(channel, func.count()).where(*alerts, or_(late_at_first, again))
+    oldest = select(channel, func.min(col(MessageRow.next_at))).where(*alerts, untried).group_by(channel)
+    retried = select(channel, func.min(col(MessageRow.give_up_at))).where(*alerts, col(MessageRow.tries) > 0).group_by(channel)
+    counts = {name: number for name, number in await tx.session.execute(waiting)}
+    lates = {name: number for name, number in await tx.session.execute(late.group_by(channel))}
+    waits = {name: _seconds(tx.now, at) for name, at in await tx.session.execute(oldest)}
+    for name, until in await tx.session.execute(retried):
+        waits[name] = max(waits.get(name, 0.0), _seconds(tx.now, until - PATIENCE))
     channels = sorted({"email", "sms", "voice", "webhook", "apprise", *counts})
     return [
         _by_channel("messages_waiting", "Messages that are to go out, now or later.", channels, counts),

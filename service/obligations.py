@@ -136,6 +136,7 @@ def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
     rule = decided.clock.standing.rule
     if row.clock.get("pack_version") != decided.json["pack_version"]:
         row.act, row.content = rule.act, {item.item: item.says for item in rule.content}
+        row.certification = {"says": rule.certification.says, "source": rule.certification.source} if rule.certification else {}
     row.clock, row.strip = dict(decided.json), decided.strip
     if (row.starts_at, row.due_at) != (decided.starts_at, decided.due_at):
         if rule.limit.backward and row.starts_at != decided.starts_at:

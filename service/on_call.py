@@ -35,12 +35,17 @@ class Watch:
         return {contact.id or 0 for contact in contacts if contact.id in named or (self.rota.ics_url and not self.rota.members)}
 
     def on_call(self, at: datetime, known: set[int]) -> set[int]:
-        """Who is on call at a moment, of the contacts that there still are: an override before the calendar, that before the turns."""
+        """Who is on call at a moment, of the contacts that there still are: an override before the calendar, that before the turns.
+
+        Of an override and a holiday for the same person, the one entered later counts.
+        """
         covering = [shift for shift in self.shifts if shift.starts_at <= at < shift.ends_at and shift.contact_id in known]
+        away: set[int | None] = set()
         for shift in sorted(covering, key=lambda one: (one.added_at, one.id or 0), reverse=True):
-            if shift.kind == OVERRIDE:
+            if shift.kind == OVERRIDE and shift.contact_id not in away:
                 return {shift.contact_id or 0}
-        away = {shift.contact_id for shift in covering if shift.kind == HOLIDAY}
+            if shift.kind == HOLIDAY:
+                away.add(shift.contact_id)  # said later than the overrides that follow here
         imported = {shift.contact_id or 0 for shift in covering if shift.kind == IMPORTED} - away
         if imported:
             return imported

@@ -17,17 +17,20 @@ from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook
-from service.errors import BadInput, NotKnown
+from service.errors import BadInput, NotKnown, SpillclockError
 from service.on_call import forget_rosters, roster_of, take_off
 from service.quiet_hours import read_quiet
 from service.settings import Settings
 from service.spills import clean
-from service.tables import Account, Contact, Spill
+from service.tables import Account, Contact, DischargerLink, Spill
 from service.transaction import House, Transaction
 
 ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
 
 LANGUAGES = ("en", "es")
+_RESPOND_TOKEN = re.compile(
+    r"(?P<body>(?P<reference>SP-\d{4}-\d{5,12})\.(?:p(?P<link>\d{1,9})\.)?(?P<version>\d{1,9}))\.[\w-]{24}", re.ASCII
+)
 _QUIET = re.compile(r"((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)")
 
 
@@ -197,9 +200,17 @@ async def set_quiet(tx: Transaction, number: int, quiet: str) -> Contact:
     return contact
 
 
-def link_token(house: House, purpose: str, spill: Spill) -> str:
-    """The secret part of a private link, derived and never stored: reference, version and a MAC over both for one purpose."""
-    body = f"{spill.reference}.{spill.link_version}"
+def link_token(house: House, purpose: str, spill: Spill, link: DischargerLink | None = None) -> str:
+    """The secret part of a private link, derived and never stored: what it opens, its version and a MAC over both for one purpose.
+
+    `link` is the person whom the discharger's link was issued to; None is the one that is nobody's in particular.
+    """
+    if link is not None:
+        return _signed(house, purpose, f"{spill.reference}.p{link.id}.{link.version}")
+    return _signed(house, purpose, f"{spill.reference}.{spill.respond_version if purpose == 'respond' else spill.link_version}")
+
+
+def _signed(house: House, purpose: str, body: str) -> str:
     mac = hmac.new(house.signing_key, f"{purpose}|{body}".encode(), hashlib.sha256).digest()
     return f"{body}.{base64.urlsafe_b64encode(mac[:18]).decode()}"
 
@@ -219,14 +230,59 @@ async def spill_of_token(tx: Transaction, purpose: str, token: str) -> Spill:
     return spill
 
 
+@dataclass(frozen=True, slots=True)
+class Respondent:
+    """Whoever opens a discharger's private link: the spill it leads to, and the person it was issued to, where it was to one."""
+
+    spill: Spill
+    link: DischargerLink | None
+
+    @property
+    def actor(self) -> str:
+        """How the record names them."""
+        everybody = f"discharger of {self.spill.reference}"
+        return f"{self.link.name}, {everybody}"[:200] if self.link else everybody
+
+
+class LinkNoLongerWorks(SpillclockError):
+    """A private link that was good once. `why`: replaced, ended."""
+
+    status = 410
+    title = "This link no longer works"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"this link was {why}; ask the city for a new one")
+        self.why = why
+
+
+async def respondent_of_token(tx: Transaction, token: str) -> Respondent:
+    """Who opens a discharger's link. Raises NotKnown for whatever was never a link of ours, LinkNoLongerWorks for one that was."""
+    parts = _RESPOND_TOKEN.fullmatch(token)
+    # The MAC is looked at before the database: the answer to a made-up token is the same whether its spill exists or not.
+    if parts is None or not hmac.compare_digest(_signed(tx.house, "respond", parts["body"]).encode(), token.encode()):
+        raise NotKnown("this link is not valid; ask for a new one")
+    spill, version, link = await tx.spill(parts["reference"]), int(parts["version"]), None
+    current = spill.respond_version
+    if parts["link"]:
+        link = await tx.session.get(DischargerLink, int(parts["link"]))
+        if link is None or link.spill_id != spill.id:  # signed by us, but of a database that was put back since
+            raise NotKnown("this link is not valid; ask for a new one")
+        if link.ended_at is not None:
+            raise LinkNoLongerWorks("ended")
+        current = link.version
+    if version != current:
+        raise LinkNoLongerWorks("replaced")
+    return Respondent(spill, link)
+
+
 def status_url(house: House, spill: Spill) -> str:
     """The reporter's private page."""
     return f"{house.settings.public_url}/status/{link_token(house, 'status', spill)}"
 
 
-def respond_url(house: House, spill: Spill) -> str:
-    """The discharger's private page."""
-    return f"{house.settings.public_url}/respond/{link_token(house, 'respond', spill)}"
+def respond_url(house: House, spill: Spill, link: DischargerLink | None = None) -> str:
+    """The discharger's private page, by the link of a person or by that of nobody in particular."""
+    return f"{house.settings.public_url}/respond/{link_token(house, 'respond', spill, link)}"
 
 
 def link_for(house: House, spill: Spill, role: str) -> str:

@@ -20,7 +20,7 @@ from sqlmodel import col
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import intake, outbox, wiring
+from service import intake, outbox, public_record, wiring
 from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
 from service.clock import Now, real_now
@@ -79,6 +79,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
             await outbox.release_orphans(house, house.now())
             await intake.take_up_unread(house, house.now())
         await _count_gaps_anew(house)
+        await public_record.bring_up_to_date(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
         server, listening = _server(house, channels)
@@ -104,6 +105,7 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
     _needs_server(settings, "worker")
     async with open_house(settings) as house, wiring.open_channels(settings) as channels:
         await _count_gaps_anew(house)
+        await public_record.bring_up_to_date(house)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, following, news, obligations, spills
+from service import escalation, fallback, following, news, obligations, photo_places, public_record, spills
 from service.events import (
     ActionAsked,
     ActRecorded,
+    AdvisoryIssued,
     DischargerNamed,
     FactsRecorded,
+    FileKept,
     MessageFailed,
     MessageGaveUp,
     ObligationAcknowledged,
@@ -30,9 +32,10 @@ from service.events import (
 from service.transaction import Reaction
 
 REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
-    FactsRecorded: [spills.take_facts, news.note, obligations.reassess],
-    PlaceMoved: [spills.take_facts, news.note],
-    ActRecorded: [spills.take_facts, obligations.reassess],
+    FactsRecorded: [spills.take_facts, public_record.note, news.note, obligations.reassess],
+    PlaceMoved: [spills.take_facts, public_record.note, news.note],
+    ActRecorded: [spills.take_facts, public_record.note, obligations.reassess],
+    AdvisoryIssued: [public_record.note],
     DischargerNamed: [spills.take_facts],
     TriageAsked: [escalation.ask_a_person],
     ObligationOpened: [escalation.begin, news.note],
@@ -46,7 +49,8 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     MessageFailed: [fallback.go_on],
     ReporterAdded: [following.tell_staff],
     ActionAsked: [following.tell_staff],
+    FileKept: [photo_places.take_place],
     ReporterAnswered: [following.tell_reporter],
-    SpillClosed: [following.tell_reporter],
-    SpillReopened: [following.tell_reporter],
+    SpillClosed: [public_record.note, following.tell_reporter],
+    SpillReopened: [public_record.note, following.tell_reporter],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +10,15 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlmodel import col
 
+from notifiers import Outcome
 from service.escalation import has_seen
 from service.events import MessageArrived, MessageFailed
 from service.fallback import suppress_by_code
 from service.outbox import OPEN_STATES
-from service.tables import DeliveryReceipt, MessageRow, Obligation, Spill
+from service.tables import Attempt, DeliveryReceipt, MessageRow, Obligation, Spill
 from service.transaction import Transaction
+
+log = logging.getLogger(__name__)
 
 # How far each word brings a message. What failed is failed for good, unless it turns out to have arrived.
 _RANKS = {"queued": 1, "sent": 2, "undelivered": 3, "bounced": 3, "delivered": 4, "read": 5}
@@ -127,9 +131,19 @@ async def note_from_twilio(tx: Transaction, message: MessageRow, form: Mapping[s
     heard = heard_from_twilio(form)
     if heard is None:
         return
+    sid = form.get("MessageSid") or form.get("SmsSid") or form.get("CallSid", "")
+    if not await _is_of(tx, message, sid):
+        log.warning("a status of %s is not taken for message %s: no try of it has that id", sid[:64], message.id)
+        return
     if heard.status in FAILED:  # before what follows, which must not choose a dead address
         await suppress_by_code(tx, message, form.get("ErrorCode", ""))
     await note(tx, message, heard)
+
+
+async def _is_of(tx: Transaction, message: MessageRow, sid: str) -> bool:
+    """Whether a provider's id is that of a try of this message; one whose answer is not recorded yet, or was lost, may have any."""
+    tries = (await tx.session.execute(select(Attempt).where(col(Attempt.message_id) == message.id))).scalars().all()
+    return any(one.provider_id == sid or (one.provider_id is None and one.outcome in (None, Outcome.UNKNOWN.value)) for one in tries)
 
 
 async def silent_messages(tx: Transaction) -> list[str]:

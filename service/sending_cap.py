@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlmodel import col
 
 from service.tables import Attempt, MessageRow
@@ -39,7 +39,10 @@ async def hold_what_can_wait(tx: Transaction, channel: str) -> None:
             "the cap of %d texts and calls a day is reached; until %s only messages about a duty go out (SPILLCLOCK_DAILY_CAP)",
             cap, midnight.isoformat(),
         )  # fmt: skip
-    about_no_duty = or_(col(MessageRow.obligation_id).is_(None), col(MessageRow.subscription_id).is_not(None))
+    # A report that a person must look at has no duty yet: it may hold the most urgent of all.
+    about_no_duty = or_(
+        and_(col(MessageRow.obligation_id).is_(None), col(MessageRow.step) != "triage"), col(MessageRow.subscription_id).is_not(None)
+    )
     due = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now)
     put_off = update(MessageRow).where(col(MessageRow.channel) == channel, about_no_duty, *due)
     held = put_off.values(next_at=min(midnight, tx.now + _HOLD_FOR), queued=False)

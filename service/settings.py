@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Literal
@@ -19,6 +20,9 @@ EXAMPLE_CITY = "chino"
 _SHORTEST_SECRET = 20
 # What stands before the @ has 64 characters at most, and the message's name takes 50 of them.
 _LONGEST_BOUNCE_NAME = 14
+# What the address of a tile is made of: zoom, column, row.
+_TILE = {"z", "x", "y"}
+_BRACED = re.compile(r"\{(\w+)\}")
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
@@ -67,6 +71,8 @@ class Settings(PackSettings):
     daily_cap: int = Field(default=5000, ge=0)
     webhook_private: bool = False
     lease_seconds: int = Field(default=120, ge=5, le=3600)
+    # Connections to PostgreSQL that a process keeps; as many more for a moment.
+    database_pool: int = Field(default=5, ge=1, le=100)
     # After how long without a sign that a text or a call arrived the next channel is used.
     silent_minutes: float = Field(default=5, gt=0, le=1440)
     # Where mail bounces to, and the secret by which inbound mail is taken; without the secret there is no way for it to us.
@@ -76,6 +82,14 @@ class Settings(PackSettings):
     deadman_url: SecretStr = SecretStr("")
     deadman_minutes: float = Field(default=5, gt=0, le=1440)
     metrics_token: SecretStr = SecretStr("")
+    # A tile server for the maps and, after a space, whom its tiles are credited to. Without it nothing is asked of any other site.
+    map_tiles: str = ""
+    # The largest file, and the largest form with all its files, that anybody may send.
+    largest_file_mb: int = Field(default=15, ge=1, le=200)
+    largest_form_mb: int = Field(default=200, ge=1, le=2000)
+
+    # Whose official website this is, as in City of Chino: said at the top of every public page. Empty where nobody has decided so.
+    official_name: str = Field(default="", max_length=80)
 
     @field_validator("bind")
     @classmethod
@@ -116,6 +130,16 @@ class Settings(PackSettings):
             right = f"bounce@example.gov, with at most {_LONGEST_BOUNCE_NAME} characters before the @ and no + among them"
             raise ValueError(f"{value!r} is no address that bounces can go to; right would be: {right}")
         return value
+
+    @field_validator("map_tiles")
+    @classmethod
+    def _tiles_have_address_and_credit(cls, value: str) -> str:
+        address, _, credit = value.strip().partition(" ")
+        host = urlsplit(address.partition("{")[0]).hostname
+        if value and (not address.startswith("https://") or not host or not credit.strip() or not set(_BRACED.findall(address)) >= _TILE):
+            right = "https://tiles.example.gov/{z}/{x}/{y}.png and, after a space, whom the map is to be credited to; or nothing"
+            raise ValueError(f"{value!r} is no tile server with its credit; right would be: {right}")
+        return value.strip()
 
     @field_validator("base_url")
     @classmethod
@@ -161,9 +185,36 @@ class Settings(PackSettings):
         return self.base_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{port}"  # noqa: S104 - compared, not bound
 
     @property
+    def tiles(self) -> tuple[str, str]:
+        """The address of the map's tiles, with {z}, {x} and {y} in it, and their credit; two empty texts without a tile server."""
+        address, _, credit = self.map_tiles.partition(" ")
+        return address, credit.strip()
+
+    @property
+    def tiles_origin(self) -> str:
+        """Where tiles come from, as a browser's policy names it: https://tiles.example.gov; empty without a tile server."""
+        parts = urlsplit(self.tiles[0].partition("{")[0])
+        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+    @property
     def outbox_path(self) -> Path:
         """The file that stands in for channels without a provider."""
         return self.home_dir / "outbox.jsonl"
+
+    @property
+    def files_path(self) -> Path:
+        """The folder of the files that people sent."""
+        return self.home_dir / "files"
+
+    @property
+    def largest_file_bytes(self) -> int:
+        """The largest file that is taken, in bytes."""
+        return self.largest_file_mb * 1_000_000
+
+    @property
+    def largest_form_bytes(self) -> int:
+        """The largest form that is taken, with all its files, in bytes."""
+        return self.largest_form_mb * 1_000_000
 
     @property
     def async_database_url(self) -> str:

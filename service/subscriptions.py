@@ -9,17 +9,17 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlmodel import col
 
 from deadlines.areas import read_area
 from deadlines.facts import CHOICES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
-from service.access import Staff, account_of, digest_of
-from service.errors import BadInput, NotKnown
+from service.access import ROLES, Staff, account_of, digest_of
+from service.errors import BadInput, NotAllowed, NotKnown
 from service.parties import LANGUAGES
 from service.quiet_hours import instant
-from service.tables import Account, Subscription
+from service.tables import Account, Contact, Subscription
 from service.transaction import Transaction
 
 STAGES = ("new", "clock_started", "due_soon", "overdue", "met", "amended", "closed")
@@ -87,6 +87,7 @@ async def add(tx: Transaction, staff: Staff, given: Mapping[str, Any]) -> Subscr
         zone=tx.house.rulebook.zones[account.city or tx.house.first_city].key, digest=digest_of(secrets.token_urlsafe(32)),
     )  # fmt: skip
     _take(tx, row, account, given)
+    await _require_own(tx, staff, row)
     tx.session.add(row)
     await tx.session.flush()
     tx.wakes_worker = True
@@ -96,11 +97,25 @@ async def add(tx: Transaction, staff: Staff, given: Mapping[str, Any]) -> Subscr
 async def change(tx: Transaction, staff: Staff, number: int, given: Mapping[str, Any]) -> Subscription:
     """Change what is given, and leave the rest as it is. Raises NotKnown, BadInput."""
     row, account = await one(tx, staff, number)
+    before = (row.channel, row.address)
     _take(tx, row, account, {**given_of(row), **given})
+    if (row.channel, row.address) != before:
+        await _require_own(tx, staff, row)
     if row.pace == "at_once" and not row.wants.get("paused"):
         row.next_digest_at = tx.now  # what waited for a later digest is told now
     tx.wakes_worker = True
     return row
+
+
+async def _require_own(tx: Transaction, staff: Staff, row: Subscription) -> None:
+    """Raises NotAllowed where the address is another's and this is no manager: nobody subscribes a stranger."""
+    mine = {staff.email.lower()}
+    if row.channel == "sms":
+        contacts = select(col(Contact.phone)).where(func.lower(col(Contact.email)) == staff.email.lower())
+        mine = set((await tx.session.execute(contacts)).scalars())
+    if row.address.lower() not in mine and ROLES.index(staff.role) < ROLES.index("manager"):
+        own = "your own e-mail address" if row.channel == "email" else "the number you are listed with as a contact"
+        raise NotAllowed(f"{row.address} is not yours; right would be: {own}, or a manager who subscribes it for you")
 
 
 async def end(tx: Transaction, staff: Staff, number: int) -> None:

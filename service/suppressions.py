@@ -15,6 +15,7 @@ from service.spills import stated
 from service.tables import Contact, MessageRow, Obligation, Spill, Suppression
 from service.transaction import Transaction
 
+OPTED_OUT = "opted_out"
 REASONS = {"bounced": "does not exist or takes no mail", "opted_out": "its owner asked for no more", "complained": "its owner complained"}
 CHANNEL_NAMES = {"sms": "text messages", "email": "e-mail", "voice": "calls"}
 _OPEN_STATES = ("running", "overdue", "waiting")
@@ -47,7 +48,9 @@ async def standing(tx: Transaction, channel: str) -> Mapping[str, Suppression]:
     found: dict[str, Suppression] | None = tx.memo.get(("suppressed", channel))
     if found is None:
         query = select(Suppression).where(col(Suppression.channel) == channel, col(Suppression.lifted_at).is_(None))
-        rows = (await tx.session.execute(query.order_by(col(Suppression.id)))).scalars()
+        # Where several stand for one address, its owner's word is the last of them.
+        order = (col(Suppression.reason) == OPTED_OUT, col(Suppression.id))
+        rows = (await tx.session.execute(query.order_by(*order))).scalars()
         found = tx.memo[("suppressed", channel)] = {row.address: row for row in rows}
     return found
 
@@ -59,9 +62,13 @@ async def why_not(tx: Transaction, channel: str, address: str) -> str:
 
 
 async def suppress(tx: Transaction, channel: str, address: str, reason: str, detail: str, message: MessageRow | None = None) -> bool:
-    """Send nothing more to an address until that is lifted. Returns False where that was so already."""
+    """Send nothing more to an address until that is lifted. Returns False where that was so already.
+
+    What its owner says stands beside what was there before: a number that takes texts again does not undo a STOP.
+    """
     plain = _plain(channel, address)
-    if plain in await standing(tx, channel):
+    before = (await standing(tx, channel)).get(plain)
+    if before is not None and (reason != OPTED_OUT or before.reason == OPTED_OUT):
         return False
     row = Suppression(
         channel=channel, address=plain, reason=reason, detail=detail[:1000], since=tx.now, message_id=message.id if message else None
@@ -74,18 +81,19 @@ async def suppress(tx: Transaction, channel: str, address: str, reason: str, det
     return True
 
 
-async def restore(tx: Transaction, channel: str, address: str, reason: str, by: str) -> int:
-    """Send to an address again. Returns how many suppressions that lifted."""
+async def restore(tx: Transaction, channel: str, address: str, reason: str, by: str, number: int | None = None) -> int:
+    """Send to an address again; with `number`, lift that one suppression and leave what else stands. Returns how many were lifted."""
     plain = _plain(channel, address)
     query = select(Suppression).where(
         col(Suppression.channel) == channel, col(Suppression.address) == plain, col(Suppression.lifted_at).is_(None)
     )
-    rows = (await tx.session.execute(query)).scalars().all()
+    standing_now = (await tx.session.execute(query)).scalars().all()
+    rows = [row for row in standing_now if number in (None, row.id)]
     for row in rows:
         row.lifted_at, row.lifted_by, row.detail = tx.now, by[:200], f"{row.detail}; lifted: {reason}"[:2000]
     await tx.session.flush()
     tx.memo.pop(("suppressed", channel), None)
-    for spill, person in await _spills_of(tx, channel, plain) if rows else ():
+    for spill, person in await _spills_of(tx, channel, plain) if rows and len(rows) == len(standing_now) else ():
         await tx.record(spill, AddressRestored(person=person, channel=channel, address=plain, reason=reason))
     return len(rows)
 
@@ -161,7 +169,7 @@ async def lift(tx: Transaction, staff: Staff, number: int, reason: str) -> Suppr
     mine = [row for row, _ in await listed(tx, staff) if row.id == number]
     if not mine:
         raise NotKnown(f"there is no suppressed address {number}")
-    await restore(tx, mine[0].channel, mine[0].address, reason, staff.email)
+    await restore(tx, mine[0].channel, mine[0].address, reason, staff.email, number)
     return mine[0]
 
 

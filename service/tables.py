@@ -43,6 +43,8 @@ class Spill(SQLModel, table=True):
     assess_at: datetime | None = Field(default=None, index=True)
     assess_tries: int = 0
     link_version: int = 1
+    # Of the discharger's link that is nobody's in particular; those of named people have their own.
+    respond_version: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
 
 
 class EventRow(SQLModel, table=True):
@@ -72,6 +74,8 @@ class Obligation(SQLModel, table=True):
     # What ends it and what its report must hold, frozen with the clock: the packs of a later day may no longer say.
     act: str = Field(max_length=20)
     content: dict[str, Any] = _json()
+    # The words of the law under which its report is certified, as {says, source}; empty where the law prescribes none.
+    certification: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
     ladder: list[dict[str, Any]] = _json()
     strip: list[dict[str, Any]] = Field(default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]"))
     starts_at: datetime | None = None
@@ -317,6 +321,31 @@ class Advisory(SQLModel, table=True):
     issued_by: str = Field(max_length=200)
 
 
+class PublicSpill(SQLModel, table=True):
+    """What the public may see of a spill, drawn by service/public_record.py. Public lists read this and nothing of the spill itself."""
+
+    __tablename__ = "public_spill"
+    __table_args__ = (
+        Index("ix_public_spill_received_at_spill_id", "received_at", "spill_id"),
+        Index("ix_public_spill_city_received_at_spill_id", "city", "received_at", "spill_id"),
+    )
+    spill_id: int = Field(primary_key=True, foreign_key="spill.id", sa_column_kwargs={"autoincrement": False})
+    reference: str = Field(unique=True, max_length=24)
+    city: str = Field(max_length=40)
+    material: str = Field(max_length=24)
+    amount: str = Field(max_length=24)
+    reached: list[str] = _json()
+    received_at: datetime
+    lat: float | None = None
+    lon: float | None = None
+    # looked_at, cleaning, cleaned_up, closed
+    state: str = Field(max_length=12)
+    # none, in_force, ended; and the first of its advisories
+    advisory: str = Field(max_length=12, index=True)
+    advisory_id: int | None = Field(default=None, foreign_key="advisory.id")
+    changed_at: datetime
+
+
 class MessageTemplate(SQLModel, table=True):
     """A city's own words for a kind of message, in one language; the newest version that is not withdrawn counts."""
 
@@ -402,9 +431,64 @@ class FollowUp(SQLModel, table=True):
     version: int
     state: str = Field(max_length=12)
     content: dict[str, Any] = _json()
+    # Who answers for it, by name and title; who saved it last stands in `saved_by`, as the record names them.
     by: str = Field(default="", max_length=200)
+    title: str = Field(default="", max_length=200, sa_column_kwargs={"server_default": ""})
+    saved_by: str = Field(default="", max_length=200, sa_column_kwargs={"server_default": ""})
+    # Counts the saves of a draft: whoever sends an earlier number has not seen the latest.
+    revision: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     saved_at: datetime
     filed_at: datetime | None = None
+    # The words it was certified under; None where nobody has certified it.
+    certified_at: datetime | None = None
+    certification: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    amends: int | None = None
+
+
+class DischargerLink(SQLModel, table=True):
+    """A private link to the discharger's page of one spill, issued to a named person. A higher version closes the link before."""
+
+    __tablename__ = "discharger_link"
+    id: int | None = Field(default=None, primary_key=True)
+    spill_id: int = Field(foreign_key="spill.id", index=True)
+    version: int = 1
+    name: str = Field(max_length=200)
+    email: str = Field(default="", max_length=320)
+    phone: str = Field(default="", max_length=40)
+    language: str = Field(default="en", max_length=8)
+    issued_by: str = Field(max_length=200)
+    issued_at: datetime
+    sent_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class KeptFile(SQLModel, table=True):
+    """A file that somebody sent: what it is and whom it belongs to. Its content lies in the data folder under its SHA-256."""
+
+    __tablename__ = "kept_file"
+    id: int | None = Field(default=None, primary_key=True)
+    spill_id: int = Field(foreign_key="spill.id", index=True)
+    # The written report that it was sent with, where it was.
+    obligation_id: int | None = Field(default=None, foreign_key="obligation.id", index=True)
+    version: int | None = None
+    # photo, attachment
+    purpose: str = Field(max_length=12)
+    name: str = Field(max_length=200)
+    digest: str = Field(max_length=64, index=True)
+    media_type: str = Field(max_length=40)
+    size: int
+    width: int | None = None
+    height: int | None = None
+    # Whether a copy without camera notes was drawn of it; `flags` says what is odd: damaged, unreadable, no_reader.
+    is_shown: bool = False
+    flags: list[str] = _json()
+    # What the camera noted. For staff alone, whatever its sender allowed.
+    lat: float | None = None
+    lon: float | None = None
+    camera_time: str = Field(default="", max_length=40)
+    shares_location: bool = False
+    sent_by: str = Field(default="", max_length=200)
+    kept_at: datetime
 
 
 class Heartbeat(SQLModel, table=True):

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import event as sqlalchemy_event
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlmodel import col
@@ -22,6 +22,10 @@ from service.errors import NotKnown
 from service.events import SpillEvent, read_event
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Spill
+
+# What the processes on one PostgreSQL database wake each other by.
+CHANNEL_OF_WAKEUPS = "spillclock_work"
+_STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
 
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
 
@@ -73,6 +77,8 @@ class House:
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
+    reading_pictures: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
 
     @property
     def cities(self) -> tuple[str, ...]:
@@ -150,7 +156,15 @@ class Transaction:
 def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
     """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
     if not settings.is_embedded:
-        return create_async_engine(settings.async_database_url, pool_pre_ping=True)
+        # A statement or a lock that takes so long is a fault: better an error that is tried again than a service that hangs.
+        limits = (
+            f"-c statement_timeout={_STATEMENT_SECONDS}s -c lock_timeout={_LOCK_SECONDS}s"
+            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s"
+        )
+        return create_async_engine(
+            settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
+            pool_timeout=_LOCK_SECONDS, connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
+        )  # fmt: skip
     engine = create_async_engine(settings.async_database_url)
 
     @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
@@ -185,6 +199,8 @@ async def transaction(house: House, actor: str, now: datetime | None = None) -> 
     else:
         async with _open(house, actor, now) as tx:
             yield tx
+            if tx.wakes_worker:  # told to the other processes with the commit, not before and not without it
+                await tx.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
             await tx.session.commit()
     if tx.wakes_worker:
         house.bell.ring()

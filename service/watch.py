@@ -51,6 +51,16 @@ async def checks(house: House) -> dict[str, str]:
     return found
 
 
+async def provider_checks(house: House) -> dict[str, str]:
+    """Whether each channel that something waits for takes messages: `ok`, or since when its provider takes nothing.
+
+    Not among those of `checks`: pages that answer are not to be taken off the network because a mail server is down.
+    """
+    async with reading(house) as tx:
+        down = await providers_down(tx)
+    return {f"provider of {one.name}": f"takes nothing since {one.since.isoformat()}; {one.waiting} wait" for one in down}
+
+
 async def last_round(tx: Transaction) -> datetime | None:
     """When a worker last finished a round."""
     moment: datetime | None = await tx.session.scalar(select(func.max(col(Heartbeat.at))))
@@ -70,7 +80,7 @@ async def signal_while_well(house: House, http: httpx.AsyncClient) -> bool:
     url = house.settings.deadman_url.get_secret_value()
     if not url:
         return False
-    found = await checks(house)
+    found = {**await checks(house), **await provider_checks(house)}
     if not is_well(found):
         log.error("the dead-man signal is not given: %s", "; ".join(f"{name} {says}" for name, says in found.items() if says != "ok"))
         return False

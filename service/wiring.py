@@ -72,6 +72,8 @@ async def migrate(house: House) -> None:
     engine = open_engine(house.settings, foreign_keys=False)
     try:
         async with engine.begin() as connection:
+            if not house.settings.is_embedded:  # a change of a large table takes its time
+                await connection.execute(text("SET LOCAL statement_timeout = 0"))
             await connection.run_sync(_upgrade)
     finally:
         await engine.dispose()

@@ -18,7 +18,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import escalation, intake, obligations, outbox, receipts, sending, telling, watch
+from service import escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, wakeups, watch
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
@@ -28,8 +28,8 @@ from service.transaction import House, reading, transaction
 log = logging.getLogger(__name__)
 
 SAFETY_SECONDS = 30
-# Where other processes write to the database too, their commits do not ring our bell: look so often.
-LOOK_SECONDS = 2
+# Where other processes write to the database too, their commits ring our bell by wake-ups, which may be lost: look so often.
+LOOK_SECONDS = 5
 # How many messages of one channel are handed over at once. A stalled provider holds up its own channel only.
 SLOTS = 8
 # How many are claimed ahead of that at most: one claim for many costs little more than for one. Only while a provider is quick, so
@@ -45,6 +45,7 @@ _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
+_SWEEP_FILES_SECONDS = 6 * 3600.0
 
 
 class Worker:
@@ -159,6 +160,8 @@ class Worker:
             async with asyncio.TaskGroup() as loops:
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
+                loops.create_task(wakeups.listen(self.house))
+                loops.create_task(self._sweep_files())
                 if self.house.settings.deadman_url.get_secret_value():
                     loops.create_task(self._give_signals())
                 for channel in self.channels.values():
@@ -197,6 +200,16 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while reading calendars; trying again", self.name)
             await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
+
+    async def _sweep_files(self) -> None:
+        """Remove files that a stopped process left on the disk and no record names, a few times a day."""
+        while True:
+            await asyncio.sleep(_SWEEP_FILES_SECONDS)
+            try:
+                if swept := await kept_files.sweep(self.house):
+                    log.info("%d files that no record names were removed", swept)
+            except Exception:  # a blip of the database or the disk ends nothing
+                log.exception("worker %s failed while removing files that no record names; trying again", self.name)
 
     async def _give_signals(self) -> None:
         """Tell the outside that all is well, for as long as it is."""

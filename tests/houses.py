@@ -38,6 +38,7 @@ from service.settings import Settings
 from service.tables import Attempt, Contact, EventRow, MessageRow, Obligation, Spill
 from service.transaction import House, open_engine, reading, transaction
 from service.worker import Worker
+from tests import databases
 
 # A Tuesday, five past two in the afternoon in California.
 TUESDAY = datetime(2026, 12, 1, 22, 5, tzinfo=UTC)
@@ -75,7 +76,13 @@ def shipped_places() -> Places:
 def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Places | None = None, **settings: Any) -> House:
     """A house over the database in `folder`, as wiring.build_house makes it, but with the law and the places read once a process."""
     chosen = Settings(
-        home_dir=folder, **{"secret_key": "made up for tests, long enough", "base_url": "https://spills.example.gov", **settings}
+        home_dir=folder,
+        **{
+            "secret_key": "made up for tests, long enough",
+            "base_url": "https://spills.example.gov",
+            "database_url": databases.url_of(folder),
+            **settings,
+        },
     )
     house = House(
         chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
@@ -86,6 +93,8 @@ def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Pla
 def an_engine(settings: Settings) -> AsyncEngine:
     """The engine of the service. It does not wait for the disk: that a power cut loses nothing, tests/e2e shows with real processes."""
     engine = open_engine(settings)
+    if not settings.is_embedded:
+        return engine
 
     @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
     def _hurry(connection: Any, _: object) -> None:
@@ -99,6 +108,9 @@ _migrated: dict[str, bytes] = {}
 
 async def migrate(house: House) -> None:
     """Make the tables. The migrations run once a process; later databases begin as a copy of that first one."""
+    if not house.settings.is_embedded:
+        await _migrate_on_postgresql(house)
+        return
     path = house.settings.home_dir / "spillclock.db"
     if path.exists():
         return
@@ -107,6 +119,16 @@ async def migrate(house: House) -> None:
         await house.engine.dispose()  # the last connection to close brings the write-ahead log into the file
         _migrated["database"] = path.read_bytes()
     path.write_bytes(_migrated["database"])
+
+
+async def _migrate_on_postgresql(house: House) -> None:
+    if not _migrated:
+        settings = house.settings.model_copy(update={"database_url": databases.template_url()})
+        template = replace(house, settings=settings, engine=open_engine(settings))
+        await wiring.migrate(template)
+        await template.engine.dispose()
+        _migrated["database"] = b"made"
+    databases.make(house.settings.database_url)
 
 
 @dataclass

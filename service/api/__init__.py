@@ -2,16 +2,32 @@
 
 from fastapi import APIRouter
 
-from service.api import calendars, cities, clocks, closing, quantities, replies, rotas, rules, spills, subscriptions, templates
+from service.api import (
+    calendars,
+    cities,
+    clocks,
+    closing,
+    photos,
+    public_spills,
+    quantities,
+    replies,
+    rotas,
+    rules,
+    spills,
+    subscriptions,
+    templates,
+)
 
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
 router.include_router(clocks.router)
+router.include_router(photos.router)
 router.include_router(closing.router)
 router.include_router(quantities.router)
 router.include_router(rules.router)
 router.include_router(calendars.router)
 router.include_router(cities.router)
+router.include_router(public_spills.router)
 router.include_router(rotas.router)
 router.include_router(replies.router)
 router.include_router(templates.router)

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from service.access import Staff, staff_of
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
-from service.parties import spill_of_token
+from service.parties import LinkNoLongerWorks, respondent_of_token
 from service.spills import storable
-from service.tables import Spill
+from service.tables import DischargerLink, Spill
 from service.transaction import House, Transaction, reading
 
 _LONGEST_NUMBER = 300
@@ -22,10 +22,14 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls about one spill: a member of staff, or the discharger of that spill. `name` goes into the record."""
+    """Who calls about one spill: a member of staff, or the discharger of that spill. `name` goes into the record.
+
+    `link` is the discharger's link of a named person, where one was used.
+    """
 
     name: str
     staff: Staff | None
+    link: DischargerLink | None = None
 
     def require(self, role: str, city: str | None) -> None:
         """Raise NotAllowed unless this is staff with the role, or the discharger where `role` is "discharger"."""
@@ -72,12 +76,14 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
             raise NotKnown(f"there is no spill {reference}")
         return Caller(staff.email, staff), spill
     try:
-        spill = await spill_of_token(tx, "respond", token)
+        respondent = await respondent_of_token(tx, token)
     except NotKnown:
         raise NotSignedIn("this token is not valid") from None
-    if spill.reference != reference:
+    except LinkNoLongerWorks as error:
+        raise NotSignedIn(str(error)) from None
+    if respondent.spill.reference != reference:
         raise NotKnown(f"there is no spill {reference}")
-    return Caller(f"discharger of {reference}", None), spill
+    return Caller(respondent.actor, None, respondent.link), respondent.spill
 
 
 async def known_caller(request: Request, reference: str) -> Caller:

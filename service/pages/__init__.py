@@ -3,6 +3,7 @@
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
 the board (`board`), work on one spill (`spill`, `place`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts
 of messages (`city_texts`).
+Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
@@ -22,10 +23,12 @@ from service.pages import (
     discharger,
     law,
     on_call,
+    photos,
     place,
     public,
     quantities,
     replies,
+    seals,
     sign_in,
     spill,
     status,
@@ -38,7 +41,8 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, closing, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions, on_call, subscriptions, advisory, alerts):
+for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals):
     router.include_router(part.router)
+router.include_router(photos.staff_router)
 
 __all__ = ["error_page", "router"]

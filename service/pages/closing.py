@@ -48,7 +48,7 @@ async def closing_shown(tx: Transaction, spill: Spill, history: History) -> Clos
     closed = (standing[0].recorded_at, standing[0].actor, standing[1].words["en"]) if standing else None
     channels = reporter_of(tx, spill).addresses
     hears = next((name for channel, name in (("email", "e-mail"), ("sms", "text message")) if channel in channels), "")
-    added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)]
+    added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
     return ClosingShown(closed, await duties_in_the_way(tx, spill), added, waits_for_answer(history), hears, spill.language)
 
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
+from service.incoming_bodies import Upload, read_form
+
 
 @dataclass(frozen=True)
 class Fields:
-    """A form: every field with all its values, as typed."""
+    """A form: every field with all its values, as typed, and the files that were chosen."""
 
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, Sequence[Upload]] = field(default_factory=dict)
 
     def text(self, name: str, default: str = "") -> str:
         """The value of a field without the space around it."""
@@ -23,15 +26,14 @@ class Fields:
         """Every value of a field, such as the ticked boxes of a group."""
         return [value for value in self.values.get(name, ()) if value]
 
+    def uploads(self, name: str) -> list[Upload]:
+        """The files of a field in the order they were chosen; their content is on the disk where it is large."""
+        return list(self.files.get(name, ()))
+
     def __contains__(self, name: str) -> bool:
         return name in self.values
 
 
 async def read_fields(request: Request) -> Fields:
-    """The form of a request. Raises HTTPException where it is no form that can be read."""
-    form = await request.form(max_files=0)
-    values: dict[str, list[str]] = {}
-    for name, value in form.multi_items():
-        if isinstance(value, str):
-            values.setdefault(name, []).append(value)
-    return Fields(values)
+    """The form of a request, with its files where it has any (multipart). Raises as service.incoming_bodies.read_form."""
+    return Fields(*await read_form(request))

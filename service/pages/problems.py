@@ -19,7 +19,7 @@ _NEXT_STEPS = {
     ),
     405: (marked("Nothing is here"), marked("Start from the first page.")),
     409: (marked("That has been done already"), marked("Go back and load the page again to see how things stand.")),
-    413: (marked("That is too large"), marked("Send less text, or send it in parts.")),
+    413: (marked("That is too large"), marked("Send less text or fewer photos, or send them in parts.")),
     422: (marked("Something is missing or wrong"), marked("Go back, correct what is named here, and send it again.")),
     429: (marked("Too many at once"), marked("Wait a minute and try again.")),
 }

@@ -8,9 +8,11 @@ from datetime import datetime
 from service import papers
 from service.closing import History, closed_in
 from service.events import ActRecorded, ReporterAdded, ReportReceived
+from service.kept_files import PHOTO, kept_files
 from service.obligations import clock_json, of_spill
 from service.pages.rendering import city_name, rule_of, zone_of
 from service.pages.reporter_news import ACT_NEWS, news, plain_flags, said_by_city, understood, who_says, words_of_reporter
+from service.pages.seals import seal_of
 from service.pages.speech import Speech, marked
 from service.tables import Obligation, Spill
 from service.transaction import House, Transaction
@@ -27,6 +29,11 @@ def law_of_copies(house: House, spill: Spill) -> str:
     return rule.citation if rule else ""
 
 
+def letterhead_of(house: House, spill: Spill) -> papers.Letterhead:
+    """Who hands out a paper about a spill: its city, with the seal that its operator laid in."""
+    return papers.Letterhead(city_name(house, spill.city) if spill.city else "", zone_of(house, spill.city), seal_of(house, spill.city))
+
+
 async def record_copy(tx: Transaction, spill: Spill, speech: Speech) -> papers.RecordCopy:
     """The record of a report as it stands now, in a language."""
     house, history = tx.house, await tx.history(spill)
@@ -34,15 +41,15 @@ async def record_copy(tx: Transaction, spill: Spill, speech: Speech) -> papers.R
     received = next((event for _, event in history if isinstance(event, ReportReceived)), None)
     closed = closed_in(history)
     return papers.RecordCopy(
-        letterhead=papers.Letterhead(city_name(house, spill.city) if spill.city else "", zone),
+        letterhead=letterhead_of(house, spill),
         reference=spill.reference, received_at=spill.received_at, made_at=tx.now,
         how=speech.say(_WAYS.get(received.by_way_of if received else "", _WAYS["staff"])),
         words=words_of_reporter(history), facts=understood(speech, house, spill, zone),
         updates=[(one.at, one.says) for one in reversed(news(speech, house, spill, history))],
         actions=_actions(speech, house, spill, history),
         duties=[_duty(speech, house, spill, row, tx.now) for row in await of_spill(tx, spill) if row.state != "withdrawn"],
-        added=[(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)],
-        closed=who_says(speech, house, spill, *closed) if closed else "",
+        added=[(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text],
+        photos=len(await kept_files(tx, spill, PHOTO)), closed=who_says(speech, house, spill, *closed) if closed else "",
         right=law_of_copies(house, spill), flags=plain_flags(speech, spill.flags),
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from starlette.background import BackgroundTask
 from deadlines import Rule
 from service.pages import words
 from service.pages.fields import Fields
+from service.pages.seals import frame_of
 from service.pages.speech import COOKIE, LANGUAGES, Speech, chosen_language, local_input, speech, utc_mark, zone_name
 from service.tables import Spill
 from service.transaction import House
@@ -90,7 +91,7 @@ def page(
     house = house_of(request)
     shared = {
         "path": request.url.path, "kept": "", "house": house, "now": house.now(), "speaks_both": language is None, "banner": (),
-        "staff": None, "down": (),
+        "staff": None, "down": (), "frame": frame_of(house, _city_meant(given)),
     }  # fmt: skip
     text = environment(chosen).get_template(template).render({**shared, **given})
     headers = {"Content-Language": chosen, "Vary": "Accept-Language, Cookie", "Cache-Control": "no-store"}
@@ -99,6 +100,12 @@ def page(
     if language is None and asked in LANGUAGES:
         response.set_cookie(COOKIE, str(asked), max_age=_YEAR_SECONDS, samesite="lax", httponly=True, secure=is_secure(house))
     return response
+
+
+def _city_meant(given: dict[str, Any]) -> str | None:
+    """The city of the spill that a page is about, if it is about one."""
+    spill = given.get("spill") or getattr(given.get("alert"), "spill", None)
+    return getattr(spill, "city", None)
 
 
 def is_secure(house: House) -> bool:

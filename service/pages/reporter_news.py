@@ -138,7 +138,8 @@ def news(speech: Speech, house: House, spill: Spill, history: History) -> list[N
             found.append(News(row.happened_at, speech.say(ACT_NEWS[str(event.act["type"])])))
     for row, event in history:
         if told := next((text for kind, text in _EACH_NEWS if isinstance(event, kind)), ""):
-            found.append(News(row.recorded_at, speech.say(told)))
+            only_photos = isinstance(event, ReporterAdded) and not event.text
+            found.append(News(row.recorded_at, speech.say("You sent photos.") if only_photos else speech.say(told)))
     unique = {(one.at.replace(second=0, microsecond=0), one.says): one for one in found}
     return sorted(unique.values(), key=lambda one: one.at, reverse=True)
 

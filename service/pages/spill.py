@@ -28,6 +28,7 @@ from service.pages.duties import Duty, duties_of, duty_of, question_of, record_d
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields, read_fields
+from service.pages.photos import files_of
 from service.pages.place import place_shown
 from service.pages.quantity_rows import UNIT_LABELS, checked_rows, padded, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
@@ -62,6 +63,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         discharger = await people_of(tx, spill, "discharger")
         inquired = await obligations.open_questions(tx, spill)
         closing = await closing_shown(tx, spill, history)
+        photos, papers = await files_of(tx, spill, ENGLISH)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
@@ -71,7 +73,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
         rq=finding_of(house.rulebook.quantities, spill.facts),
-        place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(),
+        place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
     )  # fmt: skip
 
 

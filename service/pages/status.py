@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -13,16 +14,20 @@ from service.closing import closed_in
 from service.errors import BadInput, Conflict
 from service.events import ReporterAdded
 from service.following import LONGEST_ADDITION, add_words, ask_for_action, note_copy, reporter_of, waits_for_answer
+from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
-from service.pages.fields import read_fields
+from service.pages.fields import Fields, read_fields
+from service.pages.photos import keep_photos, photos_of
 from service.pages.record_copy import law_of_copies, record_copy
 from service.pages.rendering import house_of, page, spoken, zone_of
 from service.pages.reporter_news import Said, news, plain_flags, said_by_city, understood, words_of_reporter
-from service.pages.speech import Speech, marked
+from service.pages.speech import Speech
 from service.parties import spill_of_token
+from service.spills import clean
 from service.tables import Obligation, Spill
 from service.transaction import Transaction, reading, transaction
 
+log = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
 
 
@@ -32,21 +37,25 @@ async def status(request: Request, token: str) -> Response:
     return await _status_page(request, token)
 
 
-async def _status_page(request: Request, token: str, typed: str = "", fault: str = "", code: int = 200) -> Response:
+async def _status_page(
+    request: Request, token: str, typed: str = "", fault: str = "", photo_faults: Sequence[str] = (), code: int = 200
+) -> Response:
     house, speech = house_of(request), spoken(request)
     async with reading(house) as tx:
         spill = await spill_of_token(tx, "status", token)
         history = await tx.history(spill)
         owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
         will_be_told = bool(reporter_of(tx, spill).addresses)
+        photos = await photos_of(tx, spill, speech)
     zone = zone_of(house, spill.city)
     said = said_by_city(speech, house, spill, history)
+    added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
     return page(
         request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
         news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
-        raw=words_of_reporter(history), added=[(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded)],
-        closed=_closing(said) if closed_in(history) else None, said=said, waits=waits_for_answer(history), will_be_told=will_be_told,
-        right=law_of_copies(house, spill), done=request.query_params.get("done", ""), typed=typed, fault=fault, longest=LONGEST_ADDITION,
+        raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
+        waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
+        done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, photo_faults=photo_faults, longest=LONGEST_ADDITION,
     )  # fmt: skip
 
 
@@ -70,24 +79,46 @@ async def _writing(request: Request, token: str) -> AsyncIterator[tuple[Transact
 
 @router.post("/status/{token}/more")
 async def add(request: Request, token: str) -> Response:
-    """Keep what the reporter tells now; staff are told. What cannot be kept comes back with the form."""
-    typed = (await read_fields(request)).text("text")
+    """Keep what the reporter tells now, and their photos; staff are told. What cannot be kept comes back with the form."""
+    house, fields = house_of(request), await read_fields(request)
+    typed, uploads = fields.text("text"), fields.uploads("photos")
+    async with reading(house) as tx:
+        spill = await spill_of_token(tx, "status", token)
+        is_closed = closed_in(await tx.history(spill)) is not None
+    count, photo_faults = await _keep_photos(request, spill, fields) if uploads and not is_closed else (0, [])
+    if photo_faults and not count and not typed:
+        return await _status_page(request, token, photo_faults=photo_faults, code=422)
     try:
         async with _writing(request, token) as (tx, spill):
-            await add_words(tx, spill, typed)
+            await add_words(tx, spill, typed, count)
     except (BadInput, Conflict) as error:
-        return await _status_page(request, token, typed, _plain(spoken(request), error), error.status)
+        return await _status_page(request, token, typed, _plain(spoken(request), error), photo_faults, error.status)
+    if photo_faults:  # what was kept is shown on the page, and what was not is said
+        return await _status_page(request, token, photo_faults=photo_faults, code=422)
     return _back(token, "added", "#more")
+
+
+async def _keep_photos(request: Request, spill: Spill, fields: Fields) -> tuple[int, list[str]]:
+    """How many photos were kept, and a sentence for each that was not. A full disk keeps no words from being kept."""
+    belonging = Belonging(
+        spill.reference, PHOTO, f"reporter of {spill.reference}", "the reporter", share_location=fields.text("share_location") == "yes"
+    )
+    try:
+        kept, faults = await keep_photos(request, belonging, fields.uploads("photos"))
+    except CannotKeep:
+        log.exception("photos of %s could not be kept", spill.reference)
+        return 0, [spoken(request).say("Photos cannot be stored just now. Send them again in a few minutes.")]
+    return len(kept), faults
 
 
 def _plain(speech: Speech, error: BadInput | Conflict) -> str:
     """Why words were not kept, for the reporter."""
     if isinstance(error, Conflict):
-        return speech.say(marked("This report is closed, so nothing can be added. If it happens again, send a new report."))
+        return speech.say("This report is closed, so nothing can be added. If it happens again, send a new report.")
     if error.status == 429:
-        return speech.say(marked("This report cannot take any more. Call the city, or send a new report."))
+        return speech.say("This report cannot take any more. Call the city, or send a new report.")
     if "missing" in " ".join(error.faults):
-        return speech.say(marked("Write what is new first."))
+        return speech.say("Write what is new, or choose a photo.")
     return speech.say(
         "This is too long: %(most)s characters can be added at a time. Send it in parts.", most=speech.number(LONGEST_ADDITION)
     )

@@ -118,6 +118,7 @@ _TOGETHER: Mapping[type[e.SpillEvent], tuple[str, str]] = {
     e.RungReached: ("People were told about %d duties.", "plain"),
     e.RungReachedNobody: ("ALARM: for %d duties an alert reached nobody.", "bad"),
     e.MessageAccepted: ("%d messages were handed over.", "quiet"),
+    e.FileKept: ("%d files were sent.", "plain"),
     e.MessageArrived: ("%d messages arrived.", "quiet"),
 }
 
@@ -206,9 +207,13 @@ def _rung(scene: _Scene, event: e.RungReached) -> Told:
 
 def _filed(scene: _Scene, event: e.FollowUpFiled) -> Told:
     stamp = "on time" if event.on_time else f"late by {ENGLISH.span(timedelta(seconds=event.late_by_s or 0))}"
+    if event.after_met:
+        stamp = "after the duty was done"
     missing = [f"Missing: {item}" for item in event.missing]
     whole = "incomplete" if missing else "complete"
-    says = f"Report filed by {event.by}, {stamp}, {whole}: {scene.title(event.duty)} (version {event.version})."
+    what = "Report certified and filed" if event.certification else "Report filed"
+    version = f"version {event.version}" + (f", amends version {event.amends}" if event.amends else "")
+    says = f"{what} by {event.by}, {stamp}, {whole}: {scene.title(event.duty)} ({version})."
     return says, missing, "bad" if missing else "good"
 
 
@@ -303,7 +308,10 @@ def _advised(_: _Scene, event: e.AdvisorySent) -> Told:
 
 
 def _from_reporter(_: _Scene, event: e.ReporterAdded) -> Told:
-    return "The reporter told more:", [event.text], "plain"
+    sent = f"{event.photos} {'photo' if event.photos == 1 else 'photos'}" if event.photos else ""
+    if not event.text:
+        return f"The reporter sent {sent}.", [], "plain"
+    return f"The reporter told more{f', with {sent}' if sent else ''}:", [event.text], "plain"
 
 
 def _to_public(says: str) -> Callable[[_Scene, Any], Told]:
@@ -315,6 +323,12 @@ def _closed(scene: _Scene, event: e.SpillClosed) -> Told:
     says, details, tone = _to_public("The spill was closed.")(scene, event)
     left = len(event.left_open)
     return says, [*details, f"Left open, with alerts: {left} {'duty' if left == 1 else 'duties'}."] if left else details, tone
+
+
+def _file_kept(_: _Scene, event: e.FileKept) -> Told:
+    odd = {"damaged": "it is damaged and may lack a part", "unreadable": "it could not be decoded", "no_reader": "nothing here reads HEIC"}
+    details = [event.name, *(odd[flag] for flag in event.flags if flag in odd)]
+    return f"A {event.purpose} was sent by {event.by or 'somebody'}.", details, "plain"
 
 
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
@@ -348,9 +362,23 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.AddressRestored: _restored,
     e.FollowUpSaved: lambda scene, event: (f"Report draft kept: {scene.title(event.duty)} (version {event.version}).", [], "quiet"),
     e.FollowUpFiled: _filed,
+    e.FollowUpCertified: lambda scene, event: (
+        f"Report certified by {event.by}, {event.title}: {scene.title(event.duty)} (version {event.version}).",
+        [],
+        "good",
+    ),
+    e.LinkIssued: lambda _, event: (
+        f"A private link for the discharger was issued to {event.name}.",
+        [part for part in (event.email, event.phone) if part],
+        "plain",
+    ),
+    e.LinkSent: lambda _, event: (f"The private link of {event.name} was sent by {' and '.join(event.by)}.", [], "plain"),
+    e.LinkReplaced: lambda _, event: (f"The private link of {event.name} was replaced; the old one no longer works.", [], "plain"),
+    e.LinkEnded: lambda _, event: (f"The private link of {event.name} was taken back.", [], "plain"),
     e.AdvisoryIssued: _advisory,
     e.AdvisorySent: _advised,
     e.ReporterAdded: _from_reporter,
+    e.FileKept: _file_kept,
     e.CopyAsked: lambda _, event: ("The reporter took a copy of the record.", [], "quiet"),
     e.ActionAsked: lambda _, event: ("The reporter asks what action was taken.", [], "plain"),
     e.ReporterAnswered: _to_public("The reporter was told what was done."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
@@ -18,6 +19,7 @@ from service.papers.legible import FONT_FOLDER
 from service.papers.sheets import sheet_of
 from service.speech import LANGUAGES, speech
 
+log = logging.getLogger(__name__)
 _TEMPLATES = Path(str(files("service") / "papers"))
 # Drawing takes 30 ms for a usual paper, and 5 s and 250 MB for one of 600,000 characters; other threads run meanwhile. One paper at a time
 # keeps that memory within bounds.
@@ -35,7 +37,14 @@ async def render(paper: Paper, language: str) -> bytes:
 def draw(paper: Paper, language: str) -> bytes:
     """The same for a caller without an event loop, such as a command."""
     said = speech(language if language in LANGUAGES else "en")
-    return _compiled(sheet_of(paper, said), paper.made_at)
+    sheet = sheet_of(paper, said)
+    try:
+        return _compiled(sheet, paper.made_at)
+    except typst.TypstError:
+        if not sheet["seal"]:
+            raise
+        log.exception("the seal of %s cannot be drawn; a paper was made without it", sheet["city"])
+        return _compiled({**sheet, "seal": []}, paper.made_at)
 
 
 def _compiled(sheet: dict[str, Any], made_at: datetime) -> bytes:

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class Letterhead:
-    """Who hands out a paper, and in which zone its times are told. `seal`: a PNG or JPEG of the city's seal, None for none."""
+    """Who hands out a paper, and in which zone its times are told. `seal`: the city's seal as SVG, PNG or JPEG,
+    None for none."""
 
     city: str  # the full name: City of Chino, California; empty where no city is known yet
     zone: ZoneInfo

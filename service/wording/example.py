@@ -41,7 +41,9 @@ def _example(kind: str, speech: Speech, zone: ZoneInfo, city: str, now: datetime
         "items": "\n".join(f"- {title}" for title in _TITLES), "others": "; ".join(_TITLES), "wanted": where,
         "expires": when(now + timedelta(days=1), zone, speech), "news": speech.say("Your report was closed."),
         "words": "The sewer was unblocked and the street was washed. " * (8 if is_long else 1),
-        "happened": happened(_spill(is_long=is_long), speech), "reply": "",
+        "happened": happened(_spill(is_long=is_long), speech), "reply": "", "name": "Dana Cruz, plant manager", "version": "2",
+        "title": _TITLES[2] * (4 if is_long else 1), "standing": speech.say("Filed %(when)s, on time", when=when(now, zone, speech)),
+        "missing": speech.say("It holds everything that the law lists."),
     }  # fmt: skip
     return Values({name: text.strip() for name, text in said.items()})
 

@@ -224,6 +224,48 @@ KINDS: Mapping[str, Kind] = {
         marked("{news}\n\n{words}\n\nThe whole record of your report: {link}\n\n{city}, report {reference}\n{stop}"),
         marked("{city}, your report {reference}: {news} {words} {stop} {link}"),
     ),
+    "respond_link": Kind(
+        "The discharger's link",
+        "the private link to the discharger's page, for a person it was issued to",
+        {
+            "reference": _REFERENCE,
+            "link": Variable("the person's private link", must=True),
+            "city": _ALERT["city"],
+            "name": Variable("the person's name"),
+            "happened": _HAPPENED,
+            "stop": _PUBLIC["stop"],
+        },
+        marked("{city}: what the law asks about spill {reference}"),
+        marked(
+            "For {name}\n\nSpill {reference}: {happened}.\n\n"
+            "Your private page lists what the law asks and by when. Record your calls there, and file your reports.\n"
+            "Open your page: {link}\n\n"
+            "Keep this link to yourself: what is done with it stands on record under your name. If it is not meant for you, tell the city."
+            "\n\n{city}\n{stop}"
+        ),
+        marked("{city}, spill {reference}: your page with what the law asks and by when. {happened}. {stop} {link}"),
+    ),
+    "filed": Kind(
+        "A report was filed",
+        "the receipt of a written report, for whoever filed it and left an address",
+        {
+            "reference": _REFERENCE,
+            "link": Variable("the link to the report and its receipt", must=True),
+            "city": _ALERT["city"],
+            "title": Variable("the duty that the report is for", rank=2),
+            "version": Variable("the number of the version"),
+            "name": Variable("who filed it, with title"),
+            "standing": Variable("when it was filed, and whether that was on time"),
+            "missing": Variable("what it lacks, or that it lacks nothing", rank=3),
+            "stop": _PUBLIC["stop"],
+        },
+        marked("Receipt: report filed for {reference}: {title}"),
+        marked(
+            "{standing}.\n\n{title}\nSpill {reference}, version {version}, filed by {name}\n\n{missing}\n\n"
+            "The report and its receipt as PDF: {link}\n\n{city}\n{stop}"
+        ),
+        marked("{reference}: {standing}. {title}. {missing} {stop} {link}"),
+    ),
 }  # fmt: skip
 
 

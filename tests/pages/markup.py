@@ -163,7 +163,7 @@ def broken_rules(page: Page) -> list[str]:
             found.append(f"inline <{element.name}>")
         if element.name in ("script", "link", "img") and "//" in element["src"] + element["href"]:
             found.append(f"<{element.name}> loads from elsewhere")
-        if element.name in ("button", "a", "summary", "h1", "h2", "h3") and not element.text:
+        if element.name in ("button", "a", "summary", "h1", "h2", "h3") and not (element.text or any(p["alt"] for p in element.all("img"))):
             found.append(f"an empty <{element.name}>")
     levels = [int(element.name[1]) for element in page.root.all("h1", "h2", "h3", "h4")]
     found += [f"a heading of level {after} follows one of level {before}" for before, after in pairwise(levels) if after > before + 1]

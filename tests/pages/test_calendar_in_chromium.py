@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
 from tests.spills import a_report
 
 
@@ -20,7 +20,7 @@ async def test_a_manager_closes_a_day_sees_what_moved_and_takes_it_back(served: 
     async with served.browser(width, scripts=scripts, answers_422=True) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
-        await page.get_by_role("navigation", name="Main").get_by_role("link", name="Calendar").click()
+        await go_to(page, "Calendar")
         await expect(page.get_by_role("heading", name="Closed days in 2026")).to_be_visible()
         await looks_right(page, "calendar")
         await page.get_by_label("Day", exact=True).fill("2026-12-05")

@@ -14,7 +14,7 @@ from service.transaction import transaction
 from service.wording import compose
 from service.wording.example import examples
 from tests.houses import TUESDAY
-from tests.pages.test_in_chromium import BOTH_ENDS, DESK, PHONE, SHOTS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.test_in_chromium import BOTH_ENDS, DESK, PHONE, SHOTS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
 
 CONTRAST = """() => {
   const light = colour => { const [r, g, b] = colour.match(/[\\d.]+/g).map(part => { const c = part / 255;
@@ -36,7 +36,7 @@ async def test_a_manager_writes_a_text_and_sees_how_it_goes_out(served: Served, 
     async with served.browser(width, scripts=scripts, answers_422=True) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
-        await page.get_by_role("link", name="Texts").click()
+        await go_to(page, "Texts")
         await looks_right(page, "texts")
         await page.locator("a[href='/staff/templates/chino/alert/sms/en']").click()
         await expect(page.get_by_text("2 segments").first).to_be_visible()

@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from service import access
 from service.tables import Contact
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
 
 
 @BOTH_ENDS
@@ -19,7 +19,7 @@ async def test_a_manager_enters_a_rota_swaps_a_day_and_ends_it(served: Served, w
     async with served.browser(width, scripts=scripts, answers_422=True) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
-        await page.get_by_role("navigation", name="Main").get_by_role("link", name="On call").click()
+        await go_to(page, "On call")
         await expect(page.get_by_role("heading", name="On call in ")).to_be_visible()
         await looks_right(page, "on-call")
         officers = page.get_by_role("region", name="Duty officer")

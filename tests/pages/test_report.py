@@ -212,10 +212,10 @@ async def test_more_than_can_be_read_is_told_in_plain_words(site: Site) -> None:
     assert "That is too large" in answer.text
 
 
-async def test_a_form_with_a_file_is_told_in_plain_words(site: Site) -> None:
-    answer = await site.visitor().http.post("/report", files={"photo": b"x"}, data={"description": "x"})
-    assert answer.status_code == 400
-    assert "That could not be read" in answer.text
+async def test_a_file_that_no_field_asks_for_is_left_aside_and_the_report_is_kept(site: Site) -> None:
+    answer = await site.visitor().http.post("/report", files={"other": b"x"}, data={"description": "x"})
+    assert answer.status_code == 303
+    assert [spill.description for spill in await stored(site.home)] == ["x"]
 
 
 async def test_looking_at_pages_changes_nothing(site: Site) -> None:

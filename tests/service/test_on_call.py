@@ -52,6 +52,20 @@ def called(one: Watch, at: datetime, people: Sequence[Contact] = PEOPLE) -> set[
     return Roster(people, [one]).called(at)
 
 
+# -- the later entry counts
+
+
+def test_of_an_override_and_a_holiday_for_one_person_the_later_entry_counts() -> None:
+    span = ("2026-10-05T08:00", "2026-10-12T08:00")
+    noon = there("2026-10-07T12:00")
+    override, holiday = shift(BOB, *span), shift(BOB, *span, kind="holiday", number=2)
+    assert called(watch(override), noon) == {BOB}
+    assert called(watch(override, holiday), noon) == {ANN}
+    assert called(watch(shift(BOB, *span, kind="holiday"), shift(BOB, *span, number=2)), noon) == {BOB}
+    # The holiday of one does not undo the override for another.
+    assert called(watch(override, shift(CY, *span, number=2), shift(CY, *span, kind="holiday", number=3)), noon) == {BOB}
+
+
 # -- turns
 
 

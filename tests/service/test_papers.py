@@ -189,6 +189,11 @@ def test_the_seal_of_a_city_is_described_for_those_who_do_not_see_it() -> None:
     assert "/Figure" in printed(pdf).tags
 
 
+@pytest.mark.parametrize("seal", [b"", b"no picture", b"<svg><unclosed", b"\x89PNG\r\n\x1a\n"])
+def test_a_seal_that_cannot_be_drawn_keeps_no_paper_from_its_reader(seal: bytes) -> None:
+    assert "City of Chino" in printed(draw(replace(RECEIPT, letterhead=replace(HEAD, seal=seal)), "en")).text
+
+
 async def test_the_event_loop_goes_on_while_a_long_paper_is_drawn() -> None:
     text = HARD["many words"] * 4
     ticks: list[float] = []

@@ -131,6 +131,16 @@ async def test_each_callback_is_kept_once_and_the_message_moves_with_it(phones: 
 _FINAL = {"sent": 2, "undelivered": 3, "delivered": 4, "read": 5}
 
 
+async def test_a_status_of_a_text_that_is_not_ours_moves_nothing_and_stops_no_number(phones: Telephones) -> None:
+    await told_by_text(phones)
+    [taken] = phones.twilio.taken
+    form = {"MessageSid": "SM" + "f" * 32, "MessageStatus": "undelivered", "ErrorCode": "30006"}
+    url = taken.form["StatusCallback"]
+    assert (await phones.web.post(url, data=form, headers={"X-Twilio-Signature": signature(url, form)})).is_success
+    [message] = await phones.home.messages(channel="sms")
+    assert (message.receipt, await phones.receipts(message), await phones.suppressed()) == ("", [], [])
+
+
 @pytest.mark.parametrize("order", list(itertools.permutations(("sent", "undelivered", "delivered"))))
 async def test_however_callbacks_arrive_the_furthest_counts(phones: Telephones, order: tuple[str, ...]) -> None:
     await told_by_text(phones)

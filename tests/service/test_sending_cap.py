@@ -11,7 +11,7 @@ from sqlalchemy import event as sqlalchemy_event
 from service.outbox import Promise, promise, waits_since
 from service.parties import Person
 from service.sending_cap import tries_today
-from service.tables import MessageRow
+from service.tables import Contact, MessageRow
 from service.transaction import reading, transaction
 from service.wording import Words
 from tests.houses import Household, a_household
@@ -54,6 +54,15 @@ async def test_beyond_the_cap_only_messages_about_a_duty_go_out(tmp_path: Path, 
         await home.work()
         assert got(home, channel)[3:] == ["+19095550004"]
         assert got(home, "email") == ["p5@chino.example"], "e-mail has no cap"
+
+
+async def test_a_report_that_a_person_must_look_at_is_not_held_by_the_cap(tmp_path: Path) -> None:
+    async with capped(tmp_path, 1) as home:
+        await home.people(Contact(city="chino", role="duty_officer", name="Omar", phone="+19095550142"))
+        for _ in range(3):
+            await home.report({"description": "something in the gutter"}, staff=False)
+        await home.work()
+        assert got(home, "sms") == ["+19095550142"] * 3
 
 
 async def test_what_waits_goes_out_after_midnight_and_meanwhile_nobody_is_late(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from sqlmodel import col
 from notifiers import Outcome, Receipt
 from service import access, subscriptions
 from service.access import Staff
-from service.errors import BadInput, Conflict, NotKnown
+from service.errors import BadInput, Conflict, NotAllowed, NotKnown
 from service.news import soon_at
 from service.spills import amend_facts
 from service.subscriptions import STAGES, next_digest
-from service.tables import Account, Subscription, SubscriptionItem
+from service.tables import Account, Contact, Subscription, SubscriptionItem
 from service.transaction import reading, transaction
 from tests.houses import TUESDAY, Household, a_household
 from tests.service.channels import Post
@@ -175,8 +175,21 @@ async def test_one_thing_is_told_in_the_subject_once(small: Household) -> None:
     assert line["text"].count("VENCIDO") == 1
 
 
+async def test_nobody_but_a_manager_subscribes_the_address_of_somebody_else(small: Household) -> None:
+    for given in ({"channel": "sms", "address": "+19095558888"}, {"address": "neighbour@x.example"}):
+        with pytest.raises(NotAllowed, match="is not yours"):
+            await subscribe(small, role="officer", stages=["new"], **given)
+    await small.people(Contact(city="chino", role="duty_officer", name="Lee", email=LEE, phone="+19095550142"))
+    row = await subscribe(small, role="officer", stages=["new"], channel="sms", address="+19095550142")
+    async with transaction(small.house, "test") as tx:
+        lee = Staff(LEE, "officer", "chino")
+        await subscriptions.change(tx, lee, row.id or 0, {"paused": True})
+        with pytest.raises(NotAllowed):
+            await subscriptions.change(tx, lee, row.id or 0, {"address": "+19095558888"})
+
+
 async def test_a_text_message_says_how_to_end_it_and_a_mail_has_a_link(small: Household) -> None:
-    await subscribe(small, stages=["new"], channel="sms", address="(909) 555-0142")
+    await subscribe(small, role="manager", stages=["new"], channel="sms", address="(909) 555-0142")
     await subscribe(small, stages=["new"])
     await small.report(a_report())
     await small.work()

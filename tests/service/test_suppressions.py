@@ -98,6 +98,21 @@ async def test_a_suppression_is_lifted_by_a_manager_with_a_reason_and_stays_on_r
         assert [row.lifted_by for row, _ in rows] == [None, MANAGER.email]
 
 
+async def test_a_stop_stands_beside_a_bounce_and_outlives_it(small: Household) -> None:
+    async with transaction(small.house, "test") as tx:
+        assert await suppress(tx, "sms", "+19095550103", "bounced", "Twilio error 30005")
+        assert await suppress(tx, "sms", "+19095550103", "opted_out", "replied STOP")
+        assert not await suppress(tx, "sms", "+19095550103", "opted_out", "replied STOP again")
+        assert not await suppress(tx, "sms", "+19095550103", "bounced", "Twilio error 30006")
+    async with transaction(small.house, "test") as tx:
+        bounced = next(row for row, _ in await listed(tx, MANAGER) if row.reason == "bounced")
+        await lift(tx, MANAGER, bounced.id or 0, "a new phone")
+    async with transaction(small.house, "test") as tx:
+        assert "its owner asked for no more" in await why_not(tx, "sms", "+19095550103")
+        assert await restore(tx, "sms", "+19095550103", "replied START", "them") == 1
+        assert await why_not(tx, "sms", "+19095550103") == ""
+
+
 async def test_who_cannot_be_told_is_said_with_what_is_left_to_them(small: Household) -> None:
     async with transaction(small.house, "test") as tx:
         await suppress(tx, "sms", "+19095550102", "opted_out", "replied STOP")

@@ -253,6 +253,26 @@ async def test_three_failed_tries_in_ten_minutes_are_a_provider_that_is_down(tmp
         assert await down(home) == []
 
 
+async def test_with_every_provider_down_the_outside_is_told_nothing_is_well(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    channels = {name: Post(name, then=Outcome.TRY_AGAIN) for name in ("email", "sms")}
+    async with a_household(tmp_path, channels=channels, deadman_url=URL) as home:
+        await home.work()
+        assert await given(home)
+        await home.report(a_report())
+        await home.live(minutes=3)
+        assert not await given(home)
+        assert "provider of E-mail takes nothing since 2026-12-01T22:05" in caplog.text
+        async with home.client() as client:
+            gauges = values((await client.get("/metrics")).text)
+            assert (await client.get("/readyz")).status_code == 200, "pages that answer stay on the network"
+        assert gauges['spillclock_messages_late{channel="sms"}'] > 0
+        assert gauges['spillclock_messages_oldest_wait_seconds{channel="sms"}'] == 180
+        for post in channels.values():
+            post.then = Outcome.ACCEPTED
+        await home.live(hours=1)
+        assert await given(home)
+
+
 @pytest.mark.parametrize("answer", [Outcome.UNKNOWN, RuntimeError("cut off")])
 async def test_lost_answers_are_failures_too(tmp_path: Path, answer: Any) -> None:
     async with a_household(tmp_path, channels={"email": Post("email", then=answer), "sms": Post("sms")}) as home:

@@ -1,9 +1,12 @@
-"""hotline
+"""hotline: what the public sees of spills
 
 Revision ID: 0006
 Revises: 0005
 """
 
+import sqlalchemy as sa
+import sqlmodel.sql.sqltypes
+from alembic import op
 
 revision = "0006"
 down_revision = "0005"
@@ -12,8 +15,33 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Nothing yet."""
+    """Add the tables of the public pages."""
+    op.create_table(
+        "public_spill",
+        sa.Column("spill_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("reference", sqlmodel.sql.sqltypes.AutoString(length=24), nullable=False),
+        sa.Column("city", sqlmodel.sql.sqltypes.AutoString(length=40), nullable=False),
+        sa.Column("material", sqlmodel.sql.sqltypes.AutoString(length=24), nullable=False),
+        sa.Column("amount", sqlmodel.sql.sqltypes.AutoString(length=24), nullable=False),
+        sa.Column("reached", sa.JSON(), nullable=False),
+        sa.Column("received_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+        sa.Column("lat", sa.Float(), nullable=True),
+        sa.Column("lon", sa.Float(), nullable=True),
+        sa.Column("state", sqlmodel.sql.sqltypes.AutoString(length=12), nullable=False),
+        sa.Column("advisory", sqlmodel.sql.sqltypes.AutoString(length=12), nullable=False),
+        sa.Column("advisory_id", sa.Integer(), nullable=True),
+        sa.Column("changed_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["advisory_id"], ["advisory.id"], name=op.f("fk_public_spill_advisory_id")),
+        sa.ForeignKeyConstraint(["spill_id"], ["spill.id"], name=op.f("fk_public_spill_spill_id")),
+        sa.PrimaryKeyConstraint("spill_id", name=op.f("pk_public_spill")),
+        sa.UniqueConstraint("reference", name=op.f("uq_public_spill_reference")),
+    )
+    op.create_index(op.f("ix_public_spill_advisory"), "public_spill", ["advisory"], unique=False)
+    op.create_index("ix_public_spill_received_at_spill_id", "public_spill", ["received_at", "spill_id"], unique=False)
+    op.create_index("ix_public_spill_city_received_at_spill_id", "public_spill", ["city", "received_at", "spill_id"], unique=False)
 
 
 def downgrade() -> None:
-    """Nothing yet."""
+    """Take them away; the program draws the public record anew when it is there again."""
+    op.drop_table("public_spill")
+    op.execute("DELETE FROM meta WHERE key = 'public-record'")

@@ -1,0 +1,161 @@
+"""Who sees which part of a spill: one table of fields, each with what an audience is shown of it. What has no entry, nobody is shown.
+
+Whatever tells outsiders about a spill asks this table and nothing else: no page, feed or export picks columns by itself. So far there
+is one audience, the public. Another one is another key in `seen_by`, and every field has to be thought about again for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from deadlines.quantities import GALLONS
+from service.tables import Advisory, Spill
+
+PUBLIC = "public"
+AUDIENCES = (PUBLIC,)
+# Three decimals of a degree: 111 m to the north, 92 m to the east at 34 degrees. A city block, with everybody who lives on it.
+_POINT_DECIMALS = 3
+# Upper ends of the rough amounts, in gallons: the steps of California's spill categories (50 and 1,000), and ten thousand.
+_AMOUNTS = ((50, "under_50_gal"), (1000, "50_to_1000_gal"), (10_000, "1000_to_10000_gal"))
+_MOST = "10000_gal_or_more"
+_HOMES = "residential"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is on record about a spill, as the rules read it.
+
+    `acts` are the types of the acts that the city recorded, not those of whoever spilled. `chain` is everything issued to the public since
+    the last advisory began, oldest first; empty without one.
+    """
+
+    spill: Spill
+    acts: Sequence[str] = ()
+    is_closed: bool = False
+    chain: Sequence[Advisory] = ()
+
+
+Rule = Callable[[Known], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A part of a spill. `says` tells what it is; `drawn_from` names the columns (`spill.`) and facts (`facts.`) behind it.
+
+    `seen_by` gives for each audience what it is shown of it; an audience that is left out is shown nothing.
+    """
+
+    says: str
+    drawn_from: tuple[str, ...]
+    seen_by: Mapping[str, Rule] = field(default_factory=dict)
+
+
+# -- how the public is shown a field
+
+
+def _material(known: Known) -> str:
+    return str(known.spill.facts.get("material") or "unknown")
+
+
+def _reached(known: Known) -> list[str]:
+    return [str(place) for place in known.spill.facts.get("reached") or []]
+
+
+def _amount(known: Known) -> str:
+    """In which of the rough amounts a volume lies; a range by its upper end, as thresholds of the law are judged."""
+    volume = known.spill.facts.get("volume") or {}
+    given = volume.get("quantity", volume.get("high"))
+    if given is None or volume.get("unit") not in GALLONS:
+        return "unknown"
+    gallons = Fraction(str(given)) * GALLONS[volume["unit"]]
+    return next((band for limit, band in _AMOUNTS if gallons < limit), _MOST)
+
+
+def _coordinate(name: str) -> Rule:
+    """A coordinate of the middle of its block; none at a home, where a block tells who."""
+
+    def rule(known: Known) -> float | None:
+        exact: float | None = getattr(known.spill, name)
+        if exact is None or known.spill.facts.get("premises") == _HOMES:
+            return None
+        return round(exact, _POINT_DECIMALS) + 0.0  # never -0.0
+
+    return rule
+
+
+def _state(known: Known) -> str:
+    if known.is_closed:
+        return "closed"
+    if "cleanup_done" in known.acts:
+        return "cleaned_up"
+    return "cleaning" if "responded" in known.acts else "looked_at"
+
+
+def _advisory(known: Known) -> str:
+    if not known.chain:
+        return "none"
+    return "ended" if known.chain[-1].kind == "all_clear" else "in_force"
+
+
+def _advisory_number(known: Known) -> int | None:
+    return known.chain[0].id if known.chain else None
+
+
+# -- the table
+
+FIELDS: Mapping[str, Field] = {
+    "reference": Field("The number of the spill.", ("spill.reference",), {PUBLIC: lambda known: known.spill.reference}),
+    "city": Field(
+        "The city whose law applies, by the id of its pack.", ("spill.city", "facts.jurisdiction"), {PUBLIC: lambda known: known.spill.city}
+    ),
+    "material": Field("The kind of material.", ("facts.material",), {PUBLIC: _material}),
+    "amount": Field("Roughly how much, in steps; the upper end of an estimate counts.", ("facts.volume",), {PUBLIC: _amount}),
+    "reached": Field("What it reached.", ("facts.reached",), {PUBLIC: _reached}),
+    # The minute of a report tells whoever was watched at that minute who it was that called.
+    "received_at": Field(
+        "When the report came in, to the full hour before it.",
+        ("spill.received_at",),
+        {PUBLIC: lambda known: known.spill.received_at.replace(minute=0, second=0, microsecond=0)},
+    ),
+    "lat": Field("Latitude, rounded to a city block; none at a home.", ("spill.lat", "facts.premises"), {PUBLIC: _coordinate("lat")}),
+    "lon": Field("Longitude, rounded to a city block; none at a home.", ("spill.lon", "facts.premises"), {PUBLIC: _coordinate("lon")}),
+    "state": Field(
+        "How far it is: looked_at, cleaning, cleaned_up, closed; by what the city itself recorded.", ("facts.events",), {PUBLIC: _state}
+    ),
+    "advisory": Field("Whether the public was told to take care: none, in_force, ended.", ("advisory.kind",), {PUBLIC: _advisory}),
+    "advisory_id": Field("The number of its advisory, where there is one.", ("advisory.id",), {PUBLIC: _advisory_number}),
+    # What an officer wrote for everybody stands on the advisory's own page, word for word.
+    "advisory_words": Field("The words, area and times of its advisories.", ("advisory.words", "advisory.area", "advisory.issued_at")),
+    "advisory_author": Field("Who issued an advisory.", ("advisory.issued_by",)),
+    "description": Field("The reporter's own words: they may name anybody.", ("spill.description",)),
+    "address": Field("The place in words, with its house number.", ("spill.address",)),
+    "reporter": Field("Who reported it, and how to reach them.", ("spill.reporter", "spill.language")),
+    "discharger": Field("Who is held responsible.", ("spill.discharger",)),
+    "photos": Field("Photographs, files, and where and when a picture was taken.", ("kept_file",)),
+    "doubts": Field("What is odd about the report.", ("spill.flags",)),
+    "substances": Field("The substances by name and amount: often a firm's own mixture.", ("facts.substances",)),
+    "times": Field(
+        "When it began, ended, was planned and known to the minute.",
+        ("facts.known_at", "facts.reported_at", "facts.discharged_at", "facts.ended_at", "facts.planned_at"),
+    ),
+    "law": Field(
+        "What the law's clocks hang on, as staff found it.",
+        (
+            "facts.kind", "facts.reportable_quantity", "facts.hazardous", "facts.threat", "facts.release", "facts.accidental",
+            "facts.high_risk", "facts.captured", "facts.enrollee", "facts.npdes_permittee", "facts.spcc_facility", "facts.sheen",
+        ),
+    ),
+    "machinery": Field(
+        "What the program keeps for itself.", ("spill.id", "spill.facts", "spill.assess_at", "spill.assess_tries", "spill.link_version")
+    ),
+}  # fmt: skip
+
+
+def view(known: Known, audience: str) -> dict[str, Any]:
+    """Everything an audience is shown of a spill, by field. Raises KeyError for an audience that the table does not know."""
+    if audience not in AUDIENCES:
+        raise KeyError(f"no audience {audience!r}")
+    return {name: one.seen_by[audience](known) for name, one in FIELDS.items() if audience in one.seen_by}

@@ -1,0 +1,105 @@
+"""What is read of a request's body: a megabyte, or a form with files, which go to the disk as they come and are closed after the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from fastapi import Request
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.errors import BadInput, SpillclockError
+from service.transaction import House
+
+MAX_BODY_BYTES = 1_000_000
+_ALLOWANCE = "spillclock.body"
+# More files than anybody may send at once: the rest is then refused one by one, and what was written is not lost.
+_MOST_FILES = 200
+# The texts beside files are held in memory: so many, of so many bytes.
+_MOST_TEXTS = 200
+_LONGEST_TEXT = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file as somebody sent it: the name they gave it, which is never a path, and its content, on the disk where it is large."""
+
+    name: str
+    file: BinaryIO
+
+
+class TooLarge(SpillclockError):
+    """The body of a request is over the limit."""
+
+    status = 413
+    title = "Too large"
+
+
+class _Allowance:
+    """What may still be read of one body, and the form that was read from it."""
+
+    def __init__(self) -> None:
+        self.most = MAX_BODY_BYTES
+        self.request: Request | None = None
+
+
+class BodyLimit:
+    """Stops reading a body that is over the limit. Starlette's own limiter answers in plain text, whatever the caller can read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application over a body that is counted as it is read."""
+        taken, allowance = 0, _Allowance()
+        scope[_ALLOWANCE] = allowance
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > allowance.most:
+                right = "a shorter report" if allowance.most == MAX_BODY_BYTES else "fewer files at once, or smaller ones"
+                raise TooLarge(f"the body is over {allowance.most:,} bytes; right would be: {right}")
+            return message
+
+        try:
+            await self.app(scope, counted, send)
+        finally:
+            if allowance.request is not None:
+                await allowance.request.close()
+
+
+async def read_form(request: Request) -> tuple[dict[str, list[str]], dict[str, list[Upload]]]:
+    """The texts and the files of a form, by field. The files are closed once the request is answered.
+
+    Raises BadInput for a form that cannot be read or has far too many parts, TooLarge for one that is too large as a whole.
+    """
+    bounds = {"max_fields": _MOST_TEXTS, "max_part_size": _LONGEST_TEXT} if _allow_files(request) else {}
+    try:
+        form = await request.form(max_files=_MOST_FILES, **bounds)
+    except HTTPException as error:
+        right = f"a form as browsers send it, with at most {_MOST_FILES} files and {_LONGEST_TEXT // 1024} kB in a field of text"
+        raise BadInput("this form cannot be read", [f"form: {error.detail} Right would be: {right}"]) from None
+    texts: dict[str, list[str]] = {}
+    files: dict[str, list[Upload]] = {}
+    for name, value in form.multi_items():
+        if isinstance(value, str):
+            texts.setdefault(name, []).append(value)
+        elif isinstance(value, UploadFile) and (value.filename or value.size):  # a field with no file chosen sends neither
+            files.setdefault(name, []).append(Upload(value.filename or "", value.file))
+    return texts, files
+
+
+def _allow_files(request: Request) -> bool:
+    """Let a form with files (multipart) be as large as the settings say. Returns whether the request holds one."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return False
+    allowance: _Allowance | None = request.scope.get(_ALLOWANCE)
+    if allowance is not None:
+        house: House = request.app.state.house
+        allowance.most = house.settings.largest_form_bytes
+        allowance.request = request
+    return True

@@ -1,0 +1,128 @@
+// Builds service/static/spillclock.css: the parts of the U.S. Web Design System that our pages name, then our own rules. README.md says how.
+
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import postcss from "postcss";
+import * as sass from "sass";
+import { COLOURS } from "./colours.mjs";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = dirname(HERE);
+const SERVICE = join(ROOT, "service");
+const STATIC = join(SERVICE, "static");
+const SYSTEM = join(HERE, "node_modules", "@uswds", "uswds");
+const OWN = join(STATIC, "css");
+const EVERYTHING = process.argv.includes("--whole") && /^\.usa-(?!combo|date-p|time-p|js|modal|range|search|input-mask|nav|current|megamenu|sidenav|pagination|overlay|in-page|tooltip|date-r|table__header|memorable|accordion__btn|dark|graph|embed)/;
+// Two weights are enough for a calm page, and keep the first visit light.
+const FONTS = ["regular", "bold"].map((weight) => `source-sans-pro/sourcesanspro-${weight}-webfont.woff2`);
+
+const found = (folder, ending) =>
+  readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(ending)).sort().map((name) => join(folder, name));
+const read = (path) => readFileSync(path, "utf8");
+
+// What the result depends on, apart from the pinned packages: tests/house/test_styles.py computes the same digest without node.
+const SOURCES = [
+  ...["build.mjs", "colours.mjs", "package-lock.json", "package.json", "spillclock.scss"].map((name) => join(HERE, name)),
+  ...found(OWN, ".css"),
+];
+
+function digest(paths) {
+  const hash = createHash("sha256");
+  for (const path of paths) hash.update(`${relative(ROOT, path).replaceAll("\\", "/")}\n`).update(readFileSync(path)).update("\n");
+  return hash.digest("hex");
+}
+
+// The names of the system that a template, a script or a rule of ours writes.
+function namesInUse() {
+  const pages = [...found(join(SERVICE, "templates"), ".html"), ...found(STATIC, ".js"), ...found(OWN, ".css"), ...found(join(SERVICE, "pages"), ".py")];
+  return new Set(pages.flatMap((path) => read(path).match(/\busa-[a-z0-9_-]+/g) ?? []));
+}
+
+// Rules whose names no page writes are left out; so is what only the system's own script would ever set.
+function keepOnlyUsed(tree, names) {
+  const isUsed = (selector) => (selector.match(/\.usa-[A-Za-z0-9_-]+/g) ?? []).every((name) => names.has(name.slice(1)) || (EVERYTHING && EVERYTHING.test(name)));
+  tree.walkRules((rule) => {
+    if (rule.parent.type === "atrule" && rule.parent.name.endsWith("keyframes")) return;
+    const kept = rule.selectors.filter(isUsed);
+    if (kept.length === 0) rule.remove();
+    else rule.selectors = kept;
+  });
+  tree.walkAtRules("font-face", (rule) => rule.remove()); // ours are in fonts.css
+  let emptied = true;
+  while (emptied) {
+    emptied = false;
+    tree.walkAtRules((rule) => {
+      if (rule.nodes && rule.nodes.length === 0) {
+        rule.remove();
+        emptied = true;
+      }
+    });
+  }
+}
+
+const COLOUR = /#[0-9a-f]{3,8}\b|rgba?\([^)]*\)|\b(?:white|black)\b/gi;
+const SPELLED = { white: "#fff", black: "#000", "#ffffff": "#fff", "#000000": "#000" };
+
+// What a declaration colours. An area seen through a mask is a sign, not a ground.
+function role(declaration) {
+  const { prop, parent } = declaration;
+  if (/^(color|fill|stroke|text-decoration|-webkit-text-fill-color)/.test(prop)) return "text";
+  if (prop.startsWith("background")) return parent.some((one) => one.prop?.endsWith("mask-image") || one.prop?.endsWith("mask")) ? "text" : "ground";
+  return "line";
+}
+
+function nameColours(tree) {
+  const used = new Map();
+  const missing = new Set();
+  tree.walkDecls((declaration) => {
+    if (declaration.prop.includes("image") || /url\(/.test(declaration.value)) return;
+    const part = role(declaration);
+    declaration.value = declaration.value.replace(COLOUR, (written) => {
+      const colour = SPELLED[written.toLowerCase()] ?? written.toLowerCase().replaceAll(" ", "");
+      if (/^rgba\(\d+,\d+,\d+,0\)$/.test(colour)) return "transparent";
+      const [name, values] = Object.entries(COLOURS[part]).find(([, [light]]) => light === colour) ?? [];
+      if (!name) missing.add(`${part} ${colour}`);
+      else used.set(`--${part}-${name}`, values);
+      return `var(--${part}-${name})`;
+    });
+  });
+  if (missing.size) throw new Error(`no line in colours.mjs for: ${[...missing].sort().join("; ")}`);
+  return used;
+}
+
+// Every colour of the table can be used by our own rules, so all of them are written out.
+function paletteCss() {
+  const rows = Object.entries(COLOURS).flatMap(([part, names]) => Object.entries(names).map(([name, both]) => [`--${part}-${name}`, ...both]));
+  const light = rows.map(([name, value]) => `${name}:${value}`).join(";");
+  const dark = rows.filter(([, value, night]) => value !== night).map(([name, , night]) => `${name}:${night}`).join(";");
+  return `:root{${light}}@media screen and (prefers-color-scheme:dark){:root{${dark}}}`;
+}
+
+function copyAssets(css) {
+  for (const folder of ["img", "fonts"]) {
+    rmSync(join(STATIC, folder), { recursive: true, force: true });
+    mkdirSync(join(STATIC, folder), { recursive: true });
+  }
+  for (const font of FONTS) copyFileSync(join(SYSTEM, "dist", "fonts", font), join(STATIC, "fonts", font.split("/").at(-1)));
+  for (const [, name] of css.matchAll(/url\("?img\/([^")]+)"?\)/g)) {
+    mkdirSync(dirname(join(STATIC, "img", name)), { recursive: true });
+    copyFileSync(join(SYSTEM, "dist", "img", name), join(STATIC, "img", name));
+  }
+  copyFileSync(join(SYSTEM, "LICENSE.md"), join(STATIC, "USWDS-LICENSE.md"));
+  copyFileSync(join(HERE, "OFL.txt"), join(STATIC, "fonts", "OFL.txt"));
+}
+
+const small = (css) => sass.compileString(css, { syntax: "css", style: "compressed" }).css;
+
+const options = { loadPaths: [join(SYSTEM, "packages")], style: "compressed", quietDeps: true };
+const tree = postcss.parse(sass.compile(join(HERE, "spillclock.scss"), options).css.replace(/^\uFEFF/, "").replace(/@charset[^;]+;/, ""));
+keepOnlyUsed(tree, namesInUse());
+nameColours(tree);
+const own = found(OWN, ".css").map(read).join("\n");
+const css = small(`${paletteCss()}\n${tree.toString()}\n${own}`);
+copyAssets(css);
+const head = `/*! Built by make styles from styles/ and service/static/css/. U.S. Web Design System 3.14.0: USWDS-LICENSE.md. sources: ${digest(SOURCES)} */\n`;
+writeFileSync(join(STATIC, "spillclock.css"), head + css.replace(/^\uFEFF/, "").replace(/^@charset "UTF-8";/, "") + "\n");
+process.stdout.write(`service/static/spillclock.css: ${Math.round((head.length + css.length) / 1000)} kB\n`);

@@ -1,0 +1,227 @@
+"""Every page and state that the application shows, one line each, over a house with a rehearsed spill. The pictures of `make screenshots`
+and the accessibility tests go through the same table: a new page is one new line in SCENES.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+from service import access
+from service.app import build_app
+from service.links import act_url, unsubscribe_url
+from service.parties import link_token
+from service.suppressions import suppress
+from service.tables import Reply
+from service.transaction import transaction
+from tests.houses import Household, a_household
+from tests.service.test_public_alerts import subscribe, token_in
+from tests.spills import NOWHERE_NEAR, a_report
+
+PHONE, DESK = 360, 1280
+
+# What is done on a page once it is open. Every form is sent as a browser without checks of its own would send it.
+Doing = Callable[[Page], Awaitable[None]]
+
+
+def press(button: str, **filled: str) -> Doing:
+    """Fill fields (by their names; `__` stands for a dot) and press the button with these words."""
+
+    async def do(page: Page) -> None:
+        for name, value in filled.items():
+            await page.locator(f"main [name='{name.replace('__', '.')}']").first.fill(value)
+        await page.evaluate("document.querySelectorAll('form').forEach(form => form.noValidate = true)")
+        await page.get_by_role("button", name=re.compile(f"^({button})")).first.click()
+        await page.wait_for_load_state()
+
+    return do
+
+
+async def unfold(page: Page) -> None:
+    """Open everything that folds."""
+    await page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One page in one state: its name, its address with {names} of Show.tokens in it, and what is done there."""
+
+    name: str
+    address: str
+    do: Doing | None = None
+    staff: bool = False
+    spanish: bool = True  # whether the page speaks Spanish too
+
+
+_FACTS = "city=chino&material=sewage&low=1500&unit=gal&reached=storm_drain&known_at=2026-12-01T14%3A05"
+_ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=gal&substance-0-percent=93"
+
+# fmt: off
+SCENES: tuple[Scene, ...] = (
+    Scene("home", "/"),
+    Scene("report", "/report"),
+    Scene("report-empty", "/report", press("Send report|Enviar reporte")),
+    Scene("status", "{status}"),
+    Scene("status-unfolded", "{status}", unfold),
+    Scene("status-triage", "{triage_status}"),
+    Scene("respond", "{respond}"),
+    Scene("respond-unfolded", "{respond}", unfold),
+    Scene("alerts", "/alerts"),
+    Scene("alerts-fault", "/alerts", press("Send me the link|Envíeme el enlace")),
+    Scene("alert-confirm", "{alert_yes}"),
+    Scene("advisories", "/advisories"),
+    Scene("advisory", "{advisory}"),
+    Scene("act", "{act}", spanish=False),
+    Scene("unsubscribe", "{unsubscribe}", spanish=False),
+    Scene("law", "/law"),
+    Scene("law-pack", "/law/chino"),
+    Scene("law-rule", "/law/chino/rwqcb-2-hours"),
+    Scene("what-if", "/what-if"),
+    Scene("what-if-answer", f"/what-if?{_FACTS}", unfold),
+    Scene("what-if-fault", "/what-if?city=chino&low=much&unit=gal"),
+    Scene("nothing-here", "/nothing/here"),
+    Scene("link-cut-off", "/status/cut-off"),
+    Scene("sign-in", "/staff/sign-in", spanish=False),
+    Scene("sign-in-sent", "/staff/sign-in", press("Send me a link", email="nobody@example.gov"), spanish=False),
+    Scene("sign-in-refused", "/staff/sign-in?problem=token", spanish=False),
+    Scene("board", "/staff", staff=True),
+    Scene("spill", "/staff/spills/{spill}", staff=True),
+    Scene("spill-unfolded", "/staff/spills/{spill}", unfold, staff=True),
+    Scene("spill-without-city", "/staff/spills/{triage}", staff=True),
+    Scene("amend", "/staff/spills/{spill}/amend", staff=True),
+    Scene("amend-fault", "/staff/spills/{spill}/amend", press("Amend the facts", low="much", reason="measured"), staff=True),
+    Scene("event", "/staff/spills/{spill}/event?type=notice_given", staff=True),
+    Scene("place", "/staff/spills/{spill}/location", staff=True),
+    Scene("place-fault", "/staff/spills/{spill}/location", press("Move the pin"), staff=True),
+    Scene("close", "/staff/spills/{spill}/close", staff=True),
+    Scene("tell-the-public", "/staff/spills/{spill}/advisory", staff=True),
+    Scene("tell-the-public-preview", "/staff/spills/{spill}/advisory", press("Look"), staff=True),
+    Scene("quantities", "/staff/quantities", staff=True),
+    Scene("quantities-answer", f"/staff/quantities?{_ACID}", staff=True),
+    Scene("replies", "/staff/replies", staff=True),
+    Scene("suppressions", "/staff/suppressions", unfold, staff=True),
+    Scene("subscriptions", "/staff/subscriptions", staff=True),
+    Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe"), staff=True),
+    Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
+    Scene("calendars", "/staff/calendars", staff=True),
+    Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
+    Scene("texts", "/staff/templates/chino", staff=True),
+    Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
+    Scene("not-found-for-staff", "/staff/spills/SPL-2026-9999", staff=True),
+)
+# fmt: on
+
+
+@dataclass
+class Show:
+    """A house with a story in it, served on a port of this machine, and a browser to look at it."""
+
+    home: Household
+    url: str
+    browser: Browser
+    session: str
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    async def context(self, *, width: int, language: str = "en", dark: bool = False, staff: bool = False) -> BrowserContext:
+        """A browser of its own: its width, what its reader speaks, light or dark, signed in or not."""
+        made = await self.browser.new_context(
+            viewport={"width": width, "height": 800}, locale=f"{language}-US", base_url=self.url, color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )  # fmt: skip
+        if staff:
+            await made.add_cookies([{"name": "spillclock_session", "value": self.session, "url": self.url}])
+        return made
+
+    async def open(self, page: Page, scene: Scene) -> None:
+        """Bring a page to its state."""
+        await page.goto(scene.address.format(**self.tokens), wait_until="load")
+        if scene.do:
+            await scene.do(page)
+        await page.evaluate("document.fonts.ready.then(() => true)")
+
+
+@asynccontextmanager
+async def a_show(folder: Path, chromium: str) -> AsyncIterator[Show]:
+    """The show, ready to be walked through."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        async with a_household(folder, base_url=url) as home, async_playwright() as playwright:
+            app = build_app(home.house)
+            app.state.channels = home.channels
+            server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            browser = await playwright.chromium.launch(executable_path=chromium)
+            show = Show(home, url, browser, await _signed_in(home))
+            await _rehearse(show)
+            yield show
+            await browser.close()
+            server.should_exit = True
+            await serving
+
+
+async def _signed_in(home: Household) -> str:
+    async with transaction(home.house, "test") as tx:
+        account = await access.add_account(tx, "manager@chino.example", "manager", "chino")
+        return await access.issue(tx, account, "session", access.SESSION_LASTS)
+
+
+async def _rehearse(show: Show) -> None:
+    """A sewage spill by a school: told, partly done, partly overdue, answered by a text that nobody understood, the public warned."""
+    home = show.home
+    await subscribe(home, "ann@example.org")
+    alert_yes = token_in(home.outbox()[-1])
+    home.clock.jump(minutes=1)
+    words = {"description": "Gray water comes out of a manhole and runs along the curb, past the school gate.", "privacy": "named"}
+    contact = {"name": "Alma Ruiz", "phone": "+19095550177", "email": "alma@example.org"}
+    reference = await home.report(a_report(description=words["description"], reached=["storm_drain"], contact=contact))
+    triage = await home.report(a_report(location=NOWHERE_NEAR, material=None, volume=None), staff=False)
+    await home.report(a_report(description="Oil sheen on the gutter.", material="petroleum", volume={"quantity": 5, "unit": "gal"}))
+    await home.name_discharger(reference, "Golden Wok LLC", "owner@goldenwok.example", "+19095550144")
+    await home.live(minutes=20)
+    await home.happened(
+        reference, "notice_given", recipient="cal-oes", method="telephone", control_number="26-1234", spoke_to="Warning Center"
+    )
+    await home.live(hours=2, minutes=10)
+    async with transaction(home.house, "test") as tx:
+        number = (await tx.spill(reference)).id
+        tx.session.add(
+            Reply(
+                once="1",
+                channel="sms",
+                sender="+19095550102",
+                text="we are on our way",
+                received_at=tx.now,
+                meaning="unknown",
+                spill_id=number,
+            )
+        )
+        await suppress(tx, "email", "duty@chino.example", "bounced", "5.1.1: no such user")
+    await _tell_the_public(show, reference)
+    await home.work()
+    mails = [row for row in await home.messages(channel="email") if not row.carried_by and row.obligation_id]
+    news = next(row for row in await home.messages(step="advisory"))
+    show.tokens = {
+        "spill": reference, "triage": triage, "alert_yes": f"/alerts/yes/{alert_yes}", "advisory": "/advisories/1",
+        "act": act_url(home.house, mails[0].id).removeprefix(show.url), "unsubscribe": unsubscribe_url(home.house, news).removeprefix(show.url),
+    }  # fmt: skip
+    for name, purpose, which in (("status", "status", reference), ("triage_status", "status", triage), ("respond", "respond", reference)):
+        show.tokens[name] = f"/{purpose}/{link_token(home.house, purpose, await home.spill(which))}"
+
+
+async def _tell_the_public(show: Show, reference: str) -> None:
+    """The officer's own way: the words are looked at, and issued."""
+    context = await show.context(width=DESK, staff=True)
+    page = await context.new_page()
+    await page.goto(f"/staff/spills/{reference}/advisory")
+    await page.get_by_role("button", name=re.compile("^Look")).click()
+    await page.get_by_role("button", name="Issue it").click()
+    await page.get_by_text("It is issued.").wait_for()
+    await context.close()

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from service import api, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
@@ -42,6 +43,8 @@ def build_app(house: House) -> FastAPI:
     app.state.house = house
     app.add_middleware(BodyLimit)  # inside the guard: what it raises is an answer like any other
     app.middleware("http")(_guard)
+    if house.settings.trusted_proxies:  # outside all else: whoever they name is the client of the request
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=house.settings.trusted_proxies)
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
@@ -66,8 +69,11 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     response.headers.setdefault("X-Frame-Options", "DENY")
     # Private links must not travel to other sites as a referrer.
     response.headers.setdefault("Referrer-Policy", "same-origin")
+    if request.url.path == api.OPEN_DATA:
+        response.headers.setdefault("Access-Control-Allow-Origin", "*")  # pages of other sites may read it, and nothing else of ours
     if request.url.path not in ("/docs", "/redoc"):
-        policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+        pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
+        policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
         response.headers.setdefault("Content-Security-Policy", policy)
     return response
 
@@ -86,12 +92,17 @@ async def _problem(request: Request, error: Exception) -> Response:
         raise error
     if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
         page: Response = pages.error_page(request, error)
+        page.headers.update(_when_again(error))
         return page
     body: dict[str, Any] = {"type": "about:blank", "title": error.title, "status": error.status, "detail": str(error)}
     if error.faults:
         body["errors"] = error.faults
-    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotSignedIn) else {}
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotSignedIn) else _when_again(error)
     return JSONResponse(body, error.status, headers, media_type="application/problem+json")
+
+
+def _when_again(error: SpillclockError) -> dict[str, str]:
+    return {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
 
 
 async def _http_problem(request: Request, error: Exception) -> Response:

@@ -135,7 +135,7 @@ FIELDS: Mapping[str, Field] = {
     "reporter": Field("Who reported it, and how to reach them.", ("spill.reporter", "spill.language")),
     "discharger": Field("Who is held responsible.", ("spill.discharger",)),
     "photos": Field("Photographs, files, and where and when a picture was taken.", ("kept_file",)),
-    "doubts": Field("What is odd about the report.", ("spill.flags",)),
+    "doubts": Field("What is odd about the report.", ("spill.flags", "spill.held_at")),
     "substances": Field("The substances by name and amount: often a firm's own mixture.", ("facts.substances",)),
     "times": Field(
         "When it began, ended, was planned and known to the minute.",
@@ -149,7 +149,8 @@ FIELDS: Mapping[str, Field] = {
         ),
     ),
     "machinery": Field(
-        "What the program keeps for itself.", ("spill.id", "spill.facts", "spill.assess_at", "spill.assess_tries", "spill.link_version")
+        "What the program keeps for itself.",
+        ("spill.id", "spill.facts", "spill.assess_at", "spill.assess_tries", "spill.link_version", "spill.respond_version"),
     ),
 }  # fmt: skip
 

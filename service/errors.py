@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 
 class SpillclockError(Exception):
-    """Something a caller asked for cannot be done. `status` is the HTTP status, `title` its short name."""
+    """Something a caller asked for cannot be done. `status` is the HTTP status, `title` its short name.
+
+    `retry_after`: in how many seconds it can be, where that is known.
+    """
 
     status = 400
     title = "Bad request"
+    retry_after: int | None = None
 
     def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -23,6 +23,21 @@ class ReportReceived(SpillEvent):
     flags: list[str] = []
 
 
+class ReportHeld(SpillEvent):
+    """The report looks automatic, for these reasons: nobody is alerted by it until it was judged, or until then by itself."""
+
+    kind = "report:held"
+    doubts: list[str]
+    until: str
+
+
+class ReportReleased(SpillEvent):
+    """A report that was held is put to the law after all, as of when it came."""
+
+    kind = "report:released"
+    reason: str
+
+
 class FactsRecorded(SpillEvent):
     """Facts became known or were amended. `changes` keeps both values of each: [before, after]. `reason` says why, for an amendment."""
 
@@ -409,6 +424,13 @@ class ReporterAdded(SpillEvent):
     kind = "reporter:added"
     text: str
     photos: int = 0
+
+
+class SaidToBeSame(SpillEvent):
+    """The reporter said that it is the spill of an earlier report, `other`; empty: it is none of those that were offered."""
+
+    kind = "reporter:same-as"
+    other: str
 
 
 class CopyAsked(SpillEvent):

@@ -1,8 +1,8 @@
 """Files on the disk of the data folder: each under the SHA-256 of its content, whole or not there at all, never changed.
 
-    files/incoming/RANDOM/        a file that is being taken in, with the copies drawn of it
-    files/ab/cd/abcd...           the content as it came
-    files/ab/cd/abcd....large.jpg what is shown of it: re-drawn, upright, without anything its camera noted
+    files/incoming/SECONDS.RANDOM/  a file that is being taken in since then, with the copies drawn of it
+    files/ab/cd/abcd...             the content as it came
+    files/ab/cd/abcd....large.jpg   what is shown of it: re-drawn, upright, without anything its camera noted
     files/ab/cd/abcd....small.jpg
 
 A file is on the disk, name and all, before the database is told of it. So a stop at any moment leaves at most a file that nobody refers
@@ -44,9 +44,9 @@ class Incoming:
 
 
 @contextmanager
-def incoming(files: Path) -> Iterator[Path]:
+def incoming(files: Path, now: datetime) -> Iterator[Path]:
     """A folder of one's own for a file that is being taken in; it is gone at the end, whatever happened."""
-    folder = files / INCOMING / secrets.token_hex(8)
+    folder = files / INCOMING / f"{int(now.timestamp())}.{secrets.token_hex(8)}"
     folder.mkdir(parents=True, mode=0o700)
     try:
         yield folder
@@ -128,10 +128,15 @@ def remove(files: Path, digest: str, before: datetime) -> bool:
 
 def remove_incoming(files: Path, before: datetime) -> int:
     """Remove what a stopped process was taking in before a moment. Returns how many files that were."""
-    left = [folder for folder in (files / INCOMING).glob("*") if _is_older(folder, before)]
+    left = [folder for folder in (files / INCOMING).glob("*.*") if _since(folder) < before.timestamp()]
     for folder in left:
         shutil.rmtree(folder, ignore_errors=True)
     return len(left)
+
+
+def _since(folder: Path) -> int:
+    seconds = folder.name.partition(".")[0]
+    return int(seconds) if seconds.isdecimal() else 0
 
 
 def _is_older(path: Path, moment: datetime) -> bool:

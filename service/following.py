@@ -112,6 +112,8 @@ async def tell_reporter(tx: Transaction, recorded: Recorded) -> None:
     event, spill = recorded.event, recorded.spill
     if not isinstance(event, ReporterAnswered | SpillClosed | SpillReopened):
         return
+    if spill.held_at is not None:  # it looks automatic: the address in it may be that of somebody who never wrote to us
+        return
     reporter = reporter_of(tx, spill)
     step = {ReporterAnswered: "answered", SpillClosed: "closed", SpillReopened: "reopened"}[type(event)]
     about = Promise(spill, None, step, f"the report was {step}", f"{step}:{spill.id}:{tx.now.isoformat()}")

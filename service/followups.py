@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from deadlines import as_z
+from deadlines.rules import Certification
 from notifiers.addresses import problem_with_email
 from service import outbox
 from service.city_texts import own_texts
@@ -25,6 +26,7 @@ from service.kept_files import ATTACHMENT, kept_files
 from service.obligations import record_met
 from service.outbox import OPEN_STATES, Promise
 from service.parties import Person
+from service.speech import marked
 from service.spills import clean
 from service.tables import FollowUp, KeptFile, Obligation, Spill
 from service.transaction import Transaction
@@ -35,6 +37,11 @@ _LONGEST_NAME = 200
 # A duty that a call or a visit may do is done by that; its page offers no report.
 _REPORTABLE = frozenset(("written", "email", "mail", "online"))
 _NO_LIST = "what happened, and what was done about it"
+# What a report is certified under where the law prescribes no words. They are ours, and are marked as ours wherever they stand.
+OUR_CERTIFICATION = marked(
+    "I answer for this report. To the best of my knowledge it is true, accurate and complete, and I may certify it for whoever is "
+    "responsible."
+)
 
 
 # -- what is asked
@@ -52,6 +59,12 @@ def items_of(row: Obligation) -> dict[str, str]:
     return dict(row.content) or {"report": _NO_LIST}
 
 
+def certification_of(row: Obligation) -> Certification:
+    """The words under which its report is certified: those of the law as they were decided; ours, without a source, where it has none."""
+    found = row.certification
+    return Certification(found["says"], found["source"]) if found else Certification(OUR_CERTIFICATION, "")
+
+
 def missing_of(row: Obligation, content: Mapping[str, str]) -> dict[str, str]:
     """The items that a text for the report does not hold, with the words of the law."""
     return {item: says for item, says in items_of(row).items() if not content.get(item)}
@@ -61,6 +74,11 @@ async def versions(tx: Transaction, row: Obligation) -> list[FollowUp]:
     """All versions of the report for a duty, oldest first."""
     found = await tx.session.execute(select(FollowUp).where(col(FollowUp.obligation_id) == row.id).order_by(col(FollowUp.version)))
     return list(found.scalars())
+
+
+async def next_version(tx: Transaction, row: Obligation) -> int:
+    """The number of the version that is filed next."""
+    return sum(version.state == "filed" for version in await versions(tx, row)) + 1
 
 
 async def attachments(tx: Transaction, spill: Spill, row: Obligation, version: int) -> list[KeptFile]:
@@ -201,7 +219,8 @@ async def file_report(
     """File a report: stamped, kept for good, and recorded as the act that meets the duty where nothing is missing.
 
     Returns the stamp: what is missing, and on time or late by how many seconds. Raises BadInput without the name of who files it (and the
-    title of who certifies it), ReportIncomplete, DraftConflict, and Conflict where the duty is withdrawn or waived, or nothing is there to amend.
+    title of who certifies it), ReportIncomplete, DraftConflict, and Conflict where the duty is withdrawn or waived, or there is nothing
+    to amend.
     """
     _check(row, filing)
     earlier = [version for version in await versions(tx, row) if version.state == "filed"]
@@ -292,17 +311,8 @@ def _late_by(row: Obligation, now: datetime) -> int | None:
 async def _promise_receipt(tx: Transaction, spill: Spill, row: Obligation, stamp: FollowUpFiled, filing: Filing) -> None:
     person = Person(stamp.by, "discharger", {"email": filing.receipt_to}, filing.language)
     law = tx.house.rulebook.law_of(spill.city or tx.house.first_city)
-    words = for_filer(
-        spill,
-        stamp,
-        str(row.clock["title"]),
-        tx.now,
-        law.zone,
-        filing.link,
-        law.city.title,
-        filing.language,
-        await own_texts(tx, spill.city),
-    )
+    own, city, title = await own_texts(tx, spill.city), law.city.title, str(row.clock["title"])
+    words = for_filer(spill, stamp, title, tx.now, law.zone, filing.link, city, filing.language, own)
     about = Promise(spill, None, "filed", "a report was filed", f"filed:{row.id}:{stamp.version}")
     await outbox.promise(tx, about, person, "email", words)
 

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartParser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import BadInput, SpillclockError
@@ -20,6 +21,8 @@ _MOST_FILES = 200
 # The texts beside files are held in memory: so many, of so many bytes.
 _MOST_TEXTS = 200
 _LONGEST_TEXT = 256 * 1024
+# Files go to the disk from this size on. Starlette's own megabyte is a lot where there are two hundred of them.
+MultiPartParser.spool_max_size = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,16 @@ class TooLarge(SpillclockError):
 
     status = 413
     title = "Too large"
+
+
+class CannotKeep(SpillclockError):
+    """The disk takes no files just now; nothing was stored."""
+
+    status = 503
+    title = "Try again"
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"files cannot be stored just now ({error.strerror}); nothing was stored; try again in a few minutes")
 
 
 class _Allowance:
@@ -61,7 +74,7 @@ class BodyLimit:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > allowance.most:
-                right = "a shorter report" if allowance.most == MAX_BODY_BYTES else "fewer files at once, or smaller ones"
+                right = "a shorter report" if allowance.request is None else "fewer files at once, or smaller ones"
                 raise TooLarge(f"the body is over {allowance.most:,} bytes; right would be: {right}")
             return message
 
@@ -75,7 +88,8 @@ class BodyLimit:
 async def read_form(request: Request) -> tuple[dict[str, list[str]], dict[str, list[Upload]]]:
     """The texts and the files of a form, by field. The files are closed once the request is answered.
 
-    Raises BadInput for a form that cannot be read or has far too many parts, TooLarge for one that is too large as a whole.
+    Raises BadInput for a form that cannot be read or has far too many parts, TooLarge for one that is too large as a whole, CannotKeep
+    where the disk takes no more.
     """
     bounds = {"max_fields": _MOST_TEXTS, "max_part_size": _LONGEST_TEXT} if _allow_files(request) else {}
     try:
@@ -83,6 +97,8 @@ async def read_form(request: Request) -> tuple[dict[str, list[str]], dict[str, l
     except HTTPException as error:
         right = f"a form as browsers send it, with at most {_MOST_FILES} files and {_LONGEST_TEXT // 1024} kB in a field of text"
         raise BadInput("this form cannot be read", [f"form: {error.detail} Right would be: {right}"]) from None
+    except OSError as error:
+        raise CannotKeep(error) from error
     texts: dict[str, list[str]] = {}
     files: dict[str, list[Upload]] = {}
     for name, value in form.multi_items():

@@ -6,10 +6,9 @@ A public report is never refused for being odd. What cannot be used is kept in t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import select
@@ -17,24 +16,24 @@ from sqlmodel import col
 
 from deadlines import FactFaults, as_z
 from deadlines.facts import CHOICES, FACT_KEYS, PLACES_REACHED, read_moment
-from deadlines.quantities import GALLONS
 from service.errors import BadInput
-from service.events import AssessmentFailed, FactsRecorded, ReportReceived, TriageAsked
+from service.events import AssessmentFailed, FactsRecorded, ReportReceived, ReportReleased, TriageAsked
+from service.held_reports import SUSPICIOUS, doubts_of, end_holding, hold, is_held
 from service.locating import read_place
 from service.obligations import apply_law
 from service.parties import status_url
+from service.said_facts import IN_WORDS, seen_at_of, volume_of
 from service.spills import AS_IT_CAME, checked_facts, clean, open_spill, storable
 from service.tables import IdempotencyKey, Spill
 from service.transaction import House, Transaction, transaction
 
 _NO_VOLUME = "no volume that can be used; a person should estimate it"
 _NO_DESCRIPTION = "no description"
-# Most neighbours cannot say how much: the clocks presumed for it tell people already, a message of its own would be noise.
-_ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION)
+# Most neighbours cannot say how much, or say it in words: the clocks presumed for it tell people already, more would be noise.
+_ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, *IN_WORDS)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
-_LARGEST_COUNT = 10**12
 _FUTURE_SLACK = timedelta(minutes=5)
 _RETRY_WAITS = (timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=30))
 
@@ -52,13 +51,17 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A report as it arrived: its body, the way it came, who sent it (an account's e-mail for staff), and its idempotency key."""
+    """A report as it arrived: its body, the way it came, who sent it (an account's e-mail for staff), and its idempotency key.
+
+    With `doubts` it looks automatic: it is kept, and held until it is judged (service/held_reports.py).
+    """
 
     body: Mapping[str, Any]
     by_way_of: str
     sender: str = "public"
     is_staff: bool = False
     key: str = ""
+    doubts: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -118,7 +121,7 @@ async def _store(tx: Transaction, arrival: Arrival) -> Spill:
         assess_at=tx.now + _RETRY_WAITS[0],
     )
     spill.reporter = reporter
-    await tx.record(spill, ReportReceived(raw=body, by_way_of=arrival.by_way_of))
+    await tx.record(spill, ReportReceived(raw=body, by_way_of=arrival.by_way_of, flags=list(arrival.doubts)))
     if arrival.key:
         digest = _digest(repr(_sorted(body)))
         key = IdempotencyKey(
@@ -131,7 +134,7 @@ async def _store(tx: Transaction, arrival: Arrival) -> Spill:
 async def _put_to_the_law(house: House, reference: str, sender: str) -> Intake:
     async with transaction(house, sender) as tx:
         spill = await tx.spill(reference)
-        if not spill.facts:  # the worker may have been first
+        if not spill.facts and spill.held_at is None:  # the worker may have been first
             await read_and_assess(tx, spill)
         return Intake(spill.reference, status_url(house, spill), spill.city, list(spill.flags))
 
@@ -172,8 +175,17 @@ async def assess_again(tx: Transaction, spill: Spill) -> None:
     if spill.facts:
         spill.assess_at = None
         await apply_law(tx, spill, "time passed")
+    elif is_held(spill):
+        await release(tx, spill, "nobody has judged it")
     else:
         await read_and_assess(tx, spill)
+
+
+async def release(tx: Transaction, spill: Spill, reason: str) -> None:
+    """Put a report to the law that was held because it looked automatic. What it says counts from when it came."""
+    await tx.record(spill, ReportReleased(reason=reason))
+    await end_holding(tx, spill, is_real=True)
+    await read_and_assess(tx, spill)
 
 
 async def read_and_assess(tx: Transaction, spill: Spill) -> None:
@@ -186,13 +198,17 @@ async def read_and_assess(tx: Transaction, spill: Spill) -> None:
     spill.lat, spill.lon, spill.address = reading.lat, reading.lon, reading.address
     spill.flags = reading.flags
     spill.assess_at = None
+    if doubts := doubts_of(history):
+        spill.flags = [*(SUSPICIOUS + doubt for doubt in doubts), *reading.flags]
+        await hold(tx, spill, doubts)
+        return
     changes: dict[str, tuple[Any, Any]] = {key: (None, value) for key, value in reading.facts.items()}
     await tx.record(spill, FactsRecorded(changes=changes, reason=AS_IT_CAME))
     if spill.city is None:
         await tx.record(
             spill, TriageAsked(reason="its place is in no city served here" if reading.lat is not None else "its city is not known")
         )
-    elif odd := [flag for flag in reading.flags if flag not in _ROUTINE_FLAGS]:
+    elif odd := [flag for flag in reading.flags if not flag.startswith(_ROUTINE_FLAGS)]:
         await tx.record(spill, TriageAsked(reason="; ".join(odd)[:300]))
 
 
@@ -234,7 +250,7 @@ def _look_at_contact(contact: Any, flags: list[str]) -> None:
 def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags: list[str]) -> dict[str, Any]:
     """The facts that the engine can read. Each one it cannot is left out, and flagged with what would be right."""
     if "volume" in known:
-        known["volume"] = _volume(known["volume"], flags)
+        known["volume"] = volume_of(known["volume"], flags)
     for key, words in (*CHOICES.items(), ("reached", PLACES_REACHED)):
         if isinstance(known.get(key), str) and key != "reached":
             word = known[key].strip().lower().replace(" ", "_").replace("-", "_")
@@ -254,32 +270,6 @@ def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags
             known.setdefault("known_at", as_z(received_at))
 
 
-def _volume(value: Any, flags: list[str]) -> Any:
-    """A volume with its numbers as numbers; texts such as "1,500" are read. Negative ones lost their sense, not their size: left out."""
-    if not isinstance(value, Mapping):
-        flags.append(f"volume: {clean(str(value))[:60]!r} is not an amount with a unit (left out)")
-        return None
-    read: dict[str, Any] = {}
-    for key, part in value.items():
-        if key == "unit" and isinstance(part, str):
-            read[key] = _UNIT_WORDS.get(part.strip().lower(), part)
-        elif isinstance(part, str):
-            try:
-                number = Decimal(part.replace(",", "").strip())
-                read[key] = int(number) if abs(number) < _LARGEST_COUNT and number % 1 == 0 else float(number)
-            except (ArithmeticError, ValueError):
-                read[key] = part
-        else:
-            read[key] = part
-    return read
-
-
-_UNIT_WORDS = {
-    **{unit.lower(): unit for unit in GALLONS}, "gallon": "gal", "gallons": "gal", "gals": "gal", "liter": "L", "liters": "L", "litre": "L",
-    "litres": "L", "barrel": "bbl", "barrels": "bbl", "cubic feet": "ft3", "cf": "ft3", "cubic meters": "m3",
-}  # fmt: skip
-
-
 def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> None:
     place = read_place(tx.house, raw.get("location"))
     reading.lat, reading.lon, reading.address = place.lat, place.lon, place.address
@@ -292,18 +282,8 @@ def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, re
     """When it was seen tells that it had begun by then; times that cannot be are flagged and left out, never corrected."""
     facts, flags = reading.facts, reading.flags
     zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.first_city]
-    if raw.get("seen_at") is not None:
-        try:
-            seen_at = read_moment(raw["seen_at"], zone)
-        except ValueError as error:
-            flags.append(f"seen_at: {clean(str(error))[:200]} (left out)")
-        else:
-            if seen_at > received_at + _FUTURE_SLACK:
-                flags.append("seen_at: lies in the future (left out)")
-            else:
-                facts.setdefault("discharged_at", as_z(min(seen_at, received_at)))
-                if received_at - seen_at > timedelta(days=30):
-                    flags.append("seen_at: over 30 days ago; a person should confirm it")
+    if (seen_at := seen_at_of(raw, received_at, zone, flags)) is not None:
+        facts.setdefault("discharged_at", as_z(seen_at))
     for key in ("known_at", "reported_at", "discharged_at", "ended_at"):
         if key in facts and read_moment(facts[key], zone) > received_at + _FUTURE_SLACK:
             flags.append(f"{key}: lies in the future (left out)")

@@ -23,9 +23,10 @@ from sqlalchemy import select, text
 from sqlmodel import col
 
 from service import file_store, image_reading
-from service.errors import BadInput, Conflict, NotKnown, SpillclockError
+from service.errors import BadInput, Conflict, NotKnown
 from service.events import FileKept
-from service.incoming_bodies import Upload
+from service.incoming_bodies import CannotKeep as CannotKeep  # raised here, and caught by whoever keeps files
+from service.incoming_bodies import Upload as Upload
 from service.spills import clean
 from service.tables import KeptFile, Spill
 from service.transaction import House, Transaction, transaction
@@ -48,9 +49,10 @@ _LONGEST_ANSWER = 4_000
 class Examined:
     """A file that may be kept; its content is on the disk.
 
-    `is_shown`: a copy without camera notes was drawn of it. `flags`: "damaged" (something in it is broken or missing; the copy shows the rest), "unreadable"
-    (it could not be decoded), "no_reader" (HEIC, and this installation has nothing that reads it). `width` and `height` are upright.
-    `lat`, `lon` (degrees) and `camera_time` are what the camera noted: for staff, and where the reporter allows it for the place.
+    `is_shown`: a copy without camera notes was drawn of it. `flags`: "damaged" (something in it is broken or missing; the copy shows the
+    rest), "unreadable" (it could not be decoded), "no_reader" (HEIC, and this installation has nothing that reads it).
+    `width` and `height` are upright. `lat`, `lon` (degrees) and `camera_time` are what the camera noted: for staff, and where the
+    reporter allows it for the place.
     """
 
     name: str
@@ -83,13 +85,6 @@ class FileRefused(BadInput):
         self.status = 413 if why == "too_large" else 422
 
 
-class CannotKeep(SpillclockError):
-    """The disk does not take files just now; nothing was stored."""
-
-    status = 503
-    title = "Try again"
-
-
 def label(name: str) -> str:
     """The name of a file as it is shown: its last part, without control characters or signs that turn the direction of writing."""
     last = clean(name.replace("\\", "/").rpartition("/")[2])
@@ -111,7 +106,7 @@ async def examine(house: House, upload: Upload, *, documents: bool = False) -> E
     """
     name, most = label(upload.name), house.settings.largest_file_bytes
     try:
-        with file_store.incoming(house.settings.files_path) as folder:
+        with file_store.incoming(house.settings.files_path, house.now()) as folder:
             try:
                 taken = await asyncio.to_thread(file_store.take, upload.file, folder, most)
             except file_store.TooManyBytes:
@@ -126,7 +121,7 @@ async def examine(house: House, upload: Upload, *, documents: bool = False) -> E
             is_shown = told["state"] in ("shown", "damaged")
             await asyncio.to_thread(file_store.place, house.settings.files_path, taken, house.now(), with_copies=is_shown)
     except OSError as error:
-        raise CannotKeep(f"files cannot be stored just now ({error.strerror}); nothing was stored; try again in a few minutes") from error
+        raise CannotKeep(error) from error
     flags = () if told["state"] in ("shown", "document") else (str(told["state"]),)
     noted: dict[str, Any] = {key: told.get(key) for key in ("width", "height", "lat", "lon")}
     return Examined(

@@ -340,6 +340,8 @@ async def board(
     query = select(Spill, counts.c.next_due, counts.c.overdue, counts.c.open).outerjoin(counts, counts.c.spill_id == Spill.id)
     if staff.city is not None:
         query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    if not text:  # what looks automatic has a list of its own
+        query = query.where(col(Spill.held_at).is_(None))
     if city:
         query = query.where(col(Spill.city) == city)
     if state == "unassigned":

@@ -29,7 +29,7 @@ ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "super
 
 LANGUAGES = ("en", "es")
 _RESPOND_TOKEN = re.compile(
-    r"(?P<body>(?P<reference>SP-\d{4}-\d{5,12})\.(?:p(?P<link>\d{1,9})\.)?(?P<version>\d{1,9}))\.[\w-]{24}", re.ASCII
+    r"(?P<body>(?P<reference>SP-[0-9]{4}-[0-9]{5,12})\.(?:p(?P<link>[0-9]{1,9})\.)?(?P<version>[0-9]{1,9}))\.[A-Za-z0-9_-]{24}"
 )
 _QUIET = re.compile(r"((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)")
 

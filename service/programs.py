@@ -145,7 +145,10 @@ def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Serv
         raise BadInput("the web address cannot be used", [cure]) from None
     app = build_app(house)
     app.state.channels = channels
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
+        proxy_headers=False,  # the application believes the proxies of the settings, and no other
+    )  # fmt: skip
     return uvicorn.Server(config), listening
 
 

@@ -22,7 +22,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for; what is left out is not. `box`: west, south, east, north in degrees; with west above east it spans the date line."""
+    """What is asked for; what is left out is not. `box`: west, south, east, north in degrees; west above east spans the date line."""
 
     city: str | None = None
     since: datetime | None = None

@@ -29,18 +29,18 @@ REACHED: Mapping[str, str] = {
     "groundwater": marked("groundwater"), "land": marked("soil or plants"), "contained": marked("nothing else: it was contained"),
 }  # fmt: skip
 PARTS: Mapping[str, str] = {
-    "north": marked("north part"), "northeast": marked("northeast part"), "east": marked("east part"),
-    "southeast": marked("southeast part"), "south": marked("south part"), "southwest": marked("southwest part"),
-    "west": marked("west part"), "northwest": marked("northwest part"), "middle": marked("middle"),
+    "north": marked("in the north"), "northeast": marked("in the northeast"), "east": marked("in the east"),
+    "southeast": marked("in the southeast"), "south": marked("in the south"), "southwest": marked("in the southwest"),
+    "west": marked("in the west"), "northwest": marked("in the northwest"), "middle": marked("in the middle"),
 }  # fmt: skip
 ADVISORIES: Mapping[str, str] = {
-    "none": marked("No advisory"), "in_force": marked("Advisory in force"), "ended": marked("Advisory ended: all clear"),
+    "none": marked("No advisory"), "in_force": marked("Advisory in force"), "ended": marked("All clear"),
 }  # fmt: skip
 
 
 def place_words(part: str | None, city: str, speech: Speech) -> str:
     """Roughly where: the part of the city, or the city alone where no point is shown."""
-    return speech.say("%(part)s of %(city)s", part=speech.say(PARTS[part]), city=city) if part else city
+    return f"{city}, {speech.say(PARTS[part])}" if part else city
 
 
 def reached_words(reached: Sequence[str], speech: Speech) -> str:

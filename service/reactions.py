@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, following, news, obligations, photo_places, public_record, spills
+from service import escalation, fallback, following, held_reports, news, obligations, photo_places, public_record, spills
 from service.events import (
     ActionAsked,
     ActRecorded,
@@ -24,6 +24,7 @@ from service.events import (
     PlaceMoved,
     ReporterAdded,
     ReporterAnswered,
+    ReportHeld,
     SpillClosed,
     SpillEvent,
     SpillReopened,
@@ -38,6 +39,7 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     AdvisoryIssued: [public_record.note],
     DischargerNamed: [spills.take_facts],
     TriageAsked: [escalation.ask_a_person],
+    ReportHeld: [held_reports.tell_a_person],
     ObligationOpened: [escalation.begin, news.note],
     ObligationMoved: [escalation.begin, news.note],
     ObligationMet: [escalation.stop, news.note],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -82,6 +83,10 @@ class Settings(PackSettings):
     deadman_url: SecretStr = SecretStr("")
     deadman_minutes: float = Field(default=5, gt=0, le=1440)
     metrics_token: SecretStr = SecretStr("")
+    # The proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas; empty where there is none.
+    trusted_proxies: str = "127.0.0.1,::1"
+    # How many times the limits of service/turnstile.py one sender is given; 0 switches them off.
+    limit_factor: float = Field(default=1, ge=0, le=1000)
     # A tile server for the maps and, after a space, whom its tiles are credited to. Without it nothing is asked of any other site.
     map_tiles: str = ""
     # The largest file, and the largest form with all its files, that anybody may send.
@@ -130,6 +135,16 @@ class Settings(PackSettings):
             right = f"bounce@example.gov, with at most {_LONGEST_BOUNCE_NAME} characters before the @ and no + among them"
             raise ValueError(f"{value!r} is no address that bounces can go to; right would be: {right}")
         return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies_are_networks(cls, value: str) -> str:
+        names = [part.strip() for part in value.split(",") if part.strip()]
+        wrong = next((name for name in names if not _is_network(name)), None)
+        if wrong is not None:
+            right = "addresses and networks separated by commas, as in 127.0.0.1,10.0.0.0/8, or nothing"
+            raise ValueError(f"{wrong!r} is no address of a proxy; right would be: {right}")
+        return ",".join(names)
 
     @field_validator("map_tiles")
     @classmethod
@@ -251,6 +266,14 @@ class Settings(PackSettings):
         finally:
             draft.unlink()
         return made
+
+
+def _is_network(text: str) -> bool:
+    try:
+        network = ip_network(text)
+    except ValueError:
+        return False
+    return network.prefixlen > 0  # the whole internet is no proxy
 
 
 def _codes(value: str) -> list[str]:

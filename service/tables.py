@@ -26,6 +26,8 @@ def _text(default: str = "") -> Any:
 class Spill(SQLModel, table=True):
     """One spill: its reference, its city, and the facts that its events come to."""
 
+    # For the open reports near a place, of the last days.
+    __table_args__ = (Index("ix_spill_city_received_at", "city", "received_at"),)
     id: int | None = Field(default=None, primary_key=True)
     reference: str = Field(unique=True, max_length=24)
     city: str | None = Field(default=None, index=True, max_length=40)
@@ -45,6 +47,8 @@ class Spill(SQLModel, table=True):
     link_version: int = 1
     # Of the discharger's link that is nobody's in particular; those of named people have their own.
     respond_version: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
+    # Since when a report that looks automatic waits for a person; `assess_at` is then when it is let go by itself, None once it was judged.
+    held_at: datetime | None = Field(default=None, index=True)
 
 
 class EventRow(SQLModel, table=True):
@@ -489,6 +493,14 @@ class KeptFile(SQLModel, table=True):
     shares_location: bool = False
     sent_by: str = Field(default="", max_length=200)
     kept_at: datetime
+
+
+class Passage(SQLModel, table=True):
+    """How often one sender passed a gate in one stretch of time. The key is a hash of all three; swept when the stretch is over."""
+
+    key: str = Field(primary_key=True, max_length=64)
+    n: int
+    ends_at: datetime = Field(index=True)
 
 
 class Heartbeat(SQLModel, table=True):

@@ -73,6 +73,8 @@ class House:
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
     bell: Bell = field(default_factory=Bell)
     sent_today: SentToday = field(default_factory=SentToday)
+    # The counts of service/turnstile.py that are over their limit, each with the end of its stretch, as this process met them.
+    turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
@@ -208,9 +210,12 @@ async def transaction(house: House, actor: str, now: datetime | None = None) -> 
 
 @asynccontextmanager
 async def reading(house: House, now: datetime | None = None) -> AsyncIterator[Transaction]:
-    """A transaction that only reads; it never holds up a writer and is never committed."""
+    """A transaction that only reads, all of it as it was at its first question; it never holds up a writer and is never committed."""
     async with house.engine.connect() as connection:
-        await connection.execution_options(reading=True)
+        if house.settings.is_embedded:
+            await connection.execution_options(reading=True)
+        else:
+            await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         async with AsyncSession(bind=connection, expire_on_commit=False) as session:
             yield Transaction(house, session, now or house.now(), "reader", writes=False)
 

@@ -108,7 +108,11 @@ function copyAssets(css) {
   for (const font of FONTS) copyFileSync(join(SYSTEM, "dist", "fonts", font), join(STATIC, "fonts", font.split("/").at(-1)));
   for (const [, name] of css.matchAll(/url\("?img\/([^")]+)"?\)/g)) {
     mkdirSync(dirname(join(STATIC, "img", name)), { recursive: true });
-    copyFileSync(join(SYSTEM, "dist", "img", name), join(STATIC, "img", name));
+    // The dark twin of a dark sign, which the system does not ship for every one of them.
+    if (name.endsWith("--light.svg")) {
+      const sign = read(join(SYSTEM, "dist", "img", name.replace("--light.svg", ".svg")));
+      writeFileSync(join(STATIC, "img", name), sign.replace("<path ", '<path fill="#f0f0f0" '));
+    } else copyFileSync(join(SYSTEM, "dist", "img", name), join(STATIC, "img", name));
   }
   copyFileSync(join(SYSTEM, "LICENSE.md"), join(STATIC, "USWDS-LICENSE.md"));
   copyFileSync(join(HERE, "OFL.txt"), join(STATIC, "fonts", "OFL.txt"));

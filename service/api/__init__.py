@@ -11,6 +11,7 @@ from service.api import (
     public_spills,
     quantities,
     replies,
+    reports,
     rotas,
     rules,
     spills,
@@ -18,8 +19,10 @@ from service.api import (
     templates,
 )
 
+OPEN_DATA = public_spills.PATH
 router = APIRouter(prefix="/api/v1")
 router.include_router(spills.router)
+router.include_router(reports.router)
 router.include_router(clocks.router)
 router.include_router(photos.router)
 router.include_router(closing.router)
@@ -33,4 +36,4 @@ router.include_router(replies.router)
 router.include_router(templates.router)
 router.include_router(subscriptions.router)
 
-__all__ = ["router"]
+__all__ = ["OPEN_DATA", "router"]

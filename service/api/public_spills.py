@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from deadlines import as_z
@@ -30,10 +31,14 @@ _PAGING = ("limit", "after", "lang")
 _Text = Annotated[str, Query(max_length=100)]
 
 
-class GeoJson(Response):
-    """An answer in GeoJSON (RFC 7946)."""
+class GeoJson(JSONResponse):
+    """An answer in GeoJSON (RFC 7946), given as the bytes that its mark was made of."""
 
     media_type = "application/geo+json"
+
+    def render(self, content: bytes) -> bytes:
+        """The bytes as they are."""
+        return content
 
 
 class Words(BaseModel):

@@ -1,14 +1,14 @@
-"""Reports in, spills out: intake, the list, one spill, amendments, events, follow-up reports."""
+"""Reports in, spills out: intake, the list, one spill, amendments, events."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deadlines import as_z
-from service import followups, obligations, spills
+from service import obligations, spills
 from service.access import staff_of
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
 from service.errors import BadInput, NotAllowed, NotKnown
@@ -18,7 +18,7 @@ from service.locating import location_json
 from service.parties import respond_url
 from service.recorded_substances import recorded_json
 from service.relocation import Move, move_pin
-from service.tables import EventRow, FollowUp, Obligation, Spill
+from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(tags=["spills"])
@@ -90,17 +90,6 @@ class NewPlace(BaseModel):
     address: str | None = None
     reason: str = ""
     city: str | None = None
-
-
-class FollowUpIn(BaseModel):
-    """A written follow-up report for one duty: a draft unless `submit`; `by` is the name and title of who answers for it."""
-
-    model_config = ConfigDict(extra="forbid")
-    duty: str = ""
-    clock: int | None = Field(default=None, ge=1, le=2**63 - 1)
-    content: dict[str, JsonValue] = Field(default_factory=dict)
-    by: str = ""
-    submit: bool = False
 
 
 class DischargerIn(BaseModel):
@@ -227,41 +216,6 @@ async def record_event(request: Request, reference: str) -> dict[str, Any]:
     if caller.staff is None and act.get("type") not in _DISCHARGERS_ACTS:
         raise NotAllowed(f"a discharger records one of: {', '.join(_DISCHARGERS_ACTS)}; other events are for staff to record")
     return await _changed(request, reference, "discharger", lambda tx, spill: spills.record_act(tx, spill, act, note))
-
-
-@router.post("/spills/{reference}/reports", status_code=201)
-async def follow_up(request: Request, reference: str) -> dict[str, Any]:
-    """Save or file a written follow-up report. It meets its duty only when every item the law lists is there."""
-    caller = await known_caller(request, reference)
-    given = await read_body(request, FollowUpIn)
-    house = house_of(request)
-    async with transaction(house, caller.name) as tx:
-        spill = await tx.spill(reference)
-        caller.require("discharger", spill.city)
-        row = _clock_of(await obligations.of_spill(tx, spill), given)
-        if not given.submit:
-            return {"clock": row.id, "duty": row.duty, **_version(await followups.save_draft(tx, spill, row, given.content, given.by))}
-        stamp = await followups.file_report(tx, spill, row, given.content, given.by)
-        return {**stamp.model_dump(), "clock": row.id, "state": "filed", "clock_state": row.state, "filed_at": as_z(tx.now)}
-
-
-def _clock_of(rows: list[Obligation], given: FollowUpIn) -> Obligation:
-    mine = [row for row in rows if row.id == given.clock or (given.clock is None and row.duty == given.duty)]
-    if not mine:
-        owed = ", ".join(sorted({row.duty for row in rows if followups.wants_report(row)})) or "none"
-        raise BadInput(
-            "no such duty here", [f"duty: {given.duty or given.clock!r} is not owed for this spill; right would be: one of {owed}"]
-        )
-    open_first = sorted(mine, key=lambda row: row.state not in ("running", "overdue"))
-    if not followups.wants_report(open_first[0]):
-        raise BadInput(
-            "no report is owed", [f"duty: {open_first[0].duty} is done {' or '.join(open_first[0].clock['methods'])}, not by a report"]
-        )
-    return open_first[0]
-
-
-def _version(row: FollowUp) -> dict[str, Any]:
-    return {"version": row.version, "state": row.state, "content": row.content, "by": row.by, "saved_at": as_z(row.saved_at)}
 
 
 async def _changed(request: Request, reference: str, role: str, change: Any) -> dict[str, Any]:

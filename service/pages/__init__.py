@@ -1,11 +1,12 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
-Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`); staff sign in (`sign_in`), see
-the board (`board`), work on one spill (`spill`, `place`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts
-of messages (`city_texts`).
+Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
+that staff send (`discharger_links`); staff sign in (`sign_in`), see the board (`board`), work on one spill (`spill`, `place`), close it
+(`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
+Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
@@ -21,11 +22,14 @@ from service.pages import (
     city_texts,
     closing,
     discharger,
+    discharger_links,
+    discharger_reports,
     law,
     on_call,
     photos,
     place,
     public,
+    public_map,
     quantities,
     replies,
     seals,
@@ -41,8 +45,10 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, closing, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals):
+for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map):
     router.include_router(part.router)
 router.include_router(photos.staff_router)
+router.include_router(discharger_reports.router)
+router.include_router(discharger_links.router)
 
 __all__ = ["error_page", "router"]

@@ -30,7 +30,7 @@ from service.kept_files import (
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import house_of, spoken
 from service.pages.speech import Speech, marked
-from service.parties import spill_of_token
+from service.parties import respondent_of_token, spill_of_token
 from service.tables import KeptFile, Spill
 from service.transaction import House, Transaction, reading
 
@@ -136,7 +136,7 @@ async def paper_of_discharger(request: Request, token: str, number: int) -> File
     """A paper of whoever answers for the spill, as they sent it; `?size=small` as a thumbnail. Photos of the reporter are not theirs."""
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await spill_of_token(tx, "respond", token)
+        spill = (await respondent_of_token(tx, token)).spill
         row = await kept_file(tx, spill, number, ATTACHMENT)
     return _copy(request, spill, row) if request.query_params.get("size") == "small" else _original(house, row)
 

@@ -141,7 +141,7 @@ def news(speech: Speech, house: House, spill: Spill, history: History) -> list[N
             only_photos = isinstance(event, ReporterAdded) and not event.text
             found.append(News(row.recorded_at, speech.say("You sent photos.") if only_photos else speech.say(told)))
     unique = {(one.at.replace(second=0, microsecond=0), one.says): one for one in found}
-    return sorted(unique.values(), key=lambda one: one.at, reverse=True)
+    return sorted(reversed(unique.values()), key=lambda one: one.at, reverse=True)
 
 
 def _firsts(speech: Speech, house: House) -> list[tuple[Callable[[Any], str], Callable[[SpillEvent], bool]]]:

@@ -23,7 +23,7 @@ from service.pages import law_words
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.closing import closing_shown
 from service.pages.deliveries import deliveries_of, tally
-from service.pages.discharger import stamps_of
+from service.pages.discharger_links import links_shown
 from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.event_fields import inputs_of
@@ -35,7 +35,8 @@ from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.pages.reporter_news import words_of_reporter
 from service.pages.speech import ENGLISH, local_input
 from service.pages.story import story
-from service.parties import ROLE_NAMES, people_of, respond_url
+from service.pages.written_report import stamps_of
+from service.parties import ROLE_NAMES, people_of
 from service.recorded_substances import finding_of, question_about
 from service.spills import amend_facts, name_discharger, record_act
 from service.tables import EventRow, Spill
@@ -63,6 +64,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         discharger = await people_of(tx, spill, "discharger")
         inquired = await obligations.open_questions(tx, spill)
         closing = await closing_shown(tx, spill, history)
+        links = await links_shown(tx, spill)
         photos, papers = await files_of(tx, spill, ENGLISH)
     zone = zone_of(house, spill.city)
     return staff_page(
@@ -70,7 +72,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
         messages=messages, facts=fact_lines(house, spill, history), questions=_questions(house, spill, inquired, duties),
         days=story(house, spill, zone, history),
-        tally=tally(messages), cities=_cities(house, spill), discharger=discharger, respond_url=respond_url(house, spill),
+        tally=tally(messages), cities=_cities(house, spill), discharger=discharger, links=links,
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
         rq=finding_of(house.rulebook.quantities, spill.facts),
         place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,

@@ -30,6 +30,7 @@
         function (found) {
           lat.value = found.coords.latitude.toFixed(6);
           lon.value = found.coords.longitude.toFixed(6);
+          lat.dispatchEvent(new Event("change", { bubbles: true })); // a map that is open follows
           lat.closest("details").open = true;
           said.textContent = said.dataset.found;
         },

@@ -44,7 +44,7 @@ _FACTS: Mapping[str, str] = {
 # Why a report needs a person: the reasons that intake gives in fixed words.
 _REASONS = (
     marked("its place is in no city served here"), marked("its city is not known"), marked("its place is in no city served here any more"),
-    marked("the law could not be applied to it"),
+    marked("the law could not be applied to it"), marked("it looks automatic, so no clock runs until a person says that it is real"),
 )  # fmt: skip
 # Nearer than this, the hours that are left say it better than "today".
 _SOON = timedelta(hours=3)

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import uvicorn
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Error as PlaywrightError
 
 from service import access
 from service.app import build_app
 from service.links import act_url, unsubscribe_url
+from service.pages.speech import speech
 from service.parties import link_token
 from service.suppressions import suppress
 from service.tables import Reply
@@ -33,13 +35,15 @@ Doing = Callable[[Page], Awaitable[None]]
 
 
 def press(button: str, **filled: str) -> Doing:
-    """Fill fields (by their names; `__` stands for a dot) and press the button with these words."""
+    """Fill fields (by their names; `__` stands for a dot) and press the button with these English words, or what the page makes of them."""
 
     async def do(page: Page) -> None:
+        await unfold(page)
         for name, value in filled.items():
             await page.locator(f"main [name='{name.replace('__', '.')}']").first.fill(value)
         await page.evaluate("document.querySelectorAll('form').forEach(form => form.noValidate = true)")
-        await page.get_by_role("button", name=re.compile(f"^({button})")).first.click()
+        said = speech(await page.evaluate("document.documentElement.lang")).say(button)
+        await page.get_by_role("button", name=re.compile(f"^{said}")).first.click()
         await page.wait_for_load_state()
 
     return do
@@ -68,14 +72,14 @@ _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=g
 SCENES: tuple[Scene, ...] = (
     Scene("home", "/"),
     Scene("report", "/report"),
-    Scene("report-empty", "/report", press("Send report|Enviar reporte")),
+    Scene("report-empty", "/report", press("Send report")),
     Scene("status", "{status}"),
     Scene("status-unfolded", "{status}", unfold),
     Scene("status-triage", "{triage_status}"),
     Scene("respond", "{respond}"),
     Scene("respond-unfolded", "{respond}", unfold),
     Scene("alerts", "/alerts"),
-    Scene("alerts-fault", "/alerts", press("Send me the link|Envíeme el enlace")),
+    Scene("alerts-fault", "/alerts", press("Send me the link")),
     Scene("alert-confirm", "{alert_yes}"),
     Scene("advisories", "/advisories"),
     Scene("advisory", "{advisory}"),
@@ -136,6 +140,7 @@ class Show:
             viewport={"width": width, "height": 800}, locale=f"{language}-US", base_url=self.url, color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
         )  # fmt: skip
+        made.set_default_timeout(8_000)
         if staff:
             await made.add_cookies([{"name": "spillclock_session", "value": self.session, "url": self.url}])
         return made
@@ -143,8 +148,12 @@ class Show:
     async def open(self, page: Page, scene: Scene) -> None:
         """Bring a page to its state."""
         await page.goto(scene.address.format(**self.tokens), wait_until="load")
-        if scene.do:
-            await scene.do(page)
+        try:
+            if scene.do:
+                await scene.do(page)
+        except PlaywrightError as error:
+            error.add_note(f"in the scene {scene.name}")
+            raise
         await page.evaluate("document.fonts.ready.then(() => true)")
 
 
@@ -179,30 +188,19 @@ async def _rehearse(show: Show) -> None:
     await subscribe(home, "ann@example.org")
     alert_yes = token_in(home.outbox()[-1])
     home.clock.jump(minutes=1)
-    words = {"description": "Gray water comes out of a manhole and runs along the curb, past the school gate.", "privacy": "named"}
+    words = "Gray water comes out of a manhole and runs along the curb, past the school gate."
     contact = {"name": "Alma Ruiz", "phone": "+19095550177", "email": "alma@example.org"}
-    reference = await home.report(a_report(description=words["description"], reached=["storm_drain"], contact=contact))
+    reference = await home.report(a_report(description=words, reached=["storm_drain"], contact=contact))
     triage = await home.report(a_report(location=NOWHERE_NEAR, material=None, volume=None), staff=False)
     await home.report(a_report(description="Oil sheen on the gutter.", material="petroleum", volume={"quantity": 5, "unit": "gal"}))
     await home.name_discharger(reference, "Golden Wok LLC", "owner@goldenwok.example", "+19095550144")
     await home.live(minutes=20)
-    await home.happened(
-        reference, "notice_given", recipient="cal-oes", method="telephone", control_number="26-1234", spoke_to="Warning Center"
-    )
+    call = {"recipient": "cal-oes", "method": "telephone"}
+    await home.happened(reference, "notice_given", **call)
     await home.live(hours=2, minutes=10)
     async with transaction(home.house, "test") as tx:
-        number = (await tx.spill(reference)).id
-        tx.session.add(
-            Reply(
-                once="1",
-                channel="sms",
-                sender="+19095550102",
-                text="we are on our way",
-                received_at=tx.now,
-                meaning="unknown",
-                spill_id=number,
-            )
-        )
+        about = {"channel": "sms", "sender": "+19095550102", "meaning": "unknown", "spill_id": (await tx.spill(reference)).id}
+        tx.session.add(Reply(once="1", text="we are on our way", received_at=tx.now, **about))
         await suppress(tx, "email", "duty@chino.example", "bounced", "5.1.1: no such user")
     await _tell_the_public(show, reference)
     await home.work()
@@ -210,7 +208,8 @@ async def _rehearse(show: Show) -> None:
     news = next(row for row in await home.messages(step="advisory"))
     show.tokens = {
         "spill": reference, "triage": triage, "alert_yes": f"/alerts/yes/{alert_yes}", "advisory": "/advisories/1",
-        "act": act_url(home.house, mails[0].id).removeprefix(show.url), "unsubscribe": unsubscribe_url(home.house, news).removeprefix(show.url),
+        "act": act_url(home.house, mails[0].id).removeprefix(show.url),
+        "unsubscribe": unsubscribe_url(home.house, news).removeprefix(show.url),
     }  # fmt: skip
     for name, purpose, which in (("status", "status", reference), ("triage_status", "status", triage), ("respond", "respond", reference)):
         show.tokens[name] = f"/{purpose}/{link_token(home.house, purpose, await home.spill(which))}"

@@ -13,6 +13,7 @@ import pytest
 from babel.messages.extract import extract_from_dir
 
 from deadlines import Clock, assess
+from service.followups import OUR_CERTIFICATION
 from service.pages.speech import ENGLISH, Speech, catalogue, speech
 from service.spills import checked_facts
 from service.wording import due_words, local, span
@@ -28,15 +29,17 @@ _NAMED = re.compile(r"%\((\w+)\)s")
 @cache
 def messages_in_code() -> set[Any]:
     """Every message of the templates and the modules of the pages; a tuple is one with a plural."""
-    methods = [("speech.py", "python"), ("pages/**.py", "python"), ("papers/**.py", "python"), ("templates/**.html", "jinja2")]
+    pages = ["speech.py", "public_words.py", "pages/**.py", "papers/**.py"]
+    methods = [*((path, "python") for path in pages), ("templates/**.html", "jinja2")]
     found = extract_from_dir(str(SERVICE), methods, {"jinja2": {"trimmed": "true", "silent": "false"}}, KEYWORDS)
     return {message for _, _, message, _, _ in found}
 
 
 def words_of_packs() -> set[str]:
-    """The titles of what a discharger owes, and what reports must hold."""
+    """The titles of what a discharger owes, what reports must hold, and under which words they are certified."""
     rules = [rule for pack in shipped_law().packs.values() for rule in pack.rules]
-    return {rule.title for rule in rules if rule.owed_by == "discharger"} | {item.says for rule in rules for item in rule.content}
+    certified = {rule.certification.says for rule in rules if rule.certification} | {OUR_CERTIFICATION}
+    return {rule.title for rule in rules if rule.owed_by == "discharger"} | {item.says for rule in rules for item in rule.content} | certified
 
 
 def test_every_message_of_the_pages_is_in_the_catalogue() -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from service.events import ActRecorded, FollowUpFiled, FollowUpSaved, ObligationMet
+from service.followups import OUR_CERTIFICATION
 from tests.houses import TUESDAY, Household, a_household
 from tests.service.small_law import CALL, COUNTED, TWO_HOURS, WORKING_DAYS, small_law
 from tests.service.test_api_spills import discharger_token, is_problem
@@ -41,9 +42,12 @@ async def test_a_draft_is_kept_and_written_over_until_it_is_filed(home: Househol
     reference = await a_spill_with_duties(home)
     first = await sent(home, reference, duty=WORKING_DAYS, content={"cause": "roots"})
     assert first.status_code == 201
-    assert first.json() == {
-        "clock": (await home.clock_of(reference, WORKING_DAYS)).id, "duty": WORKING_DAYS, "version": 1, "state": "draft",
-        "content": {"cause": "roots"}, "by": "", "saved_at": "2026-12-01T22:05:00Z",
+    told = first.json()
+    assert told.pop("certification_wording") == {"says": OUR_CERTIFICATION, "source": None}
+    assert told == {
+        "clock": (await home.clock_of(reference, WORKING_DAYS)).id, "duty": WORKING_DAYS, "version": 1, "state": "draft", "revision": 1,
+        "content": {"cause": "roots"}, "missing": {"cure": "what will prevent the next one"}, "by": "", "title": "", "amends": None,
+        "saved_at": "2026-12-01T22:05:00Z", "filed_at": None, "certified_at": None,
     }  # fmt: skip
     home.clock.jump(hours=1)
     again = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz, crew chief")
@@ -52,9 +56,19 @@ async def test_a_draft_is_kept_and_written_over_until_it_is_filed(home: Househol
     assert (await home.clock_of(reference, WORKING_DAYS)).state == "running"
 
 
-async def test_a_report_with_missing_items_names_them_and_meets_nothing(home: Household) -> None:
+async def test_missing_items_are_named_in_a_problem_and_nothing_is_filed(home: Household) -> None:
     reference = await a_spill_with_duties(home)
-    answer = await sent(home, reference, duty=WORKING_DAYS, content={"cause": "roots", "cure": "  \n"}, by="A. Ortiz", submit=True)
+    before = len(await home.history(reference))
+    answer = await sent(home, reference, duty=WORKING_DAYS, content={"cause": "roots", "cure": "  \n"}, by="A. Ortiz", state="submit")
+    assert is_problem(answer, 422, "content.cure: missing; right would be: what will prevent the next one")
+    assert answer.json()["title"] == "The report is not complete"
+    assert len(await home.history(reference)) == before
+
+
+async def test_a_report_may_be_filed_with_items_missing_and_meets_nothing(home: Household) -> None:
+    reference = await a_spill_with_duties(home)
+    texts = {"cause": "roots", "cure": "  \n"}
+    answer = await sent(home, reference, duty=WORKING_DAYS, content=texts, by="A. Ortiz", state="submit", incomplete=True)
     assert answer.status_code == 201
     body = answer.json()
     assert (body["state"], body["missing"], body["clock_state"]) == ("filed", ["what will prevent the next one"], "running")
@@ -67,7 +81,7 @@ async def test_a_report_with_missing_items_names_them_and_meets_nothing(home: Ho
 async def test_a_complete_report_meets_its_duty_and_stops_its_alerts(home: Household) -> None:
     reference = await a_spill_with_duties(home)
     await home.live(hours=20)
-    answer = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz, crew chief", submit=True)
+    answer = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz, crew chief", state="submit")
     assert (answer.json()["missing"], answer.json()["clock_state"], answer.json()["on_time"]) == ([], "met", True)
     [filed] = await home.events(reference, FollowUpFiled)
     assert (filed.by, filed.content, filed.version, filed.late_by_s) == ("A. Ortiz, crew chief", WHOLE, 1, None)
@@ -88,7 +102,7 @@ async def test_a_report_is_stamped_on_time_or_late_by_how_much(home: Household, 
     reference = await a_spill_with_duties(home)
     assert (await home.clock_of(reference, WORKING_DAYS)).due_at == DUE
     home.clock.at = DUE + after
-    answer = (await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", submit=True)).json()
+    answer = (await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", state="submit")).json()
     assert (answer["clock_state"], answer["on_time"], answer["late_by_s"]) == (state, late is None, late)
     row = await home.clock_of(reference, WORKING_DAYS)
     assert (row.state, row.clock["late_by_s"]) == (state, late)
@@ -96,10 +110,10 @@ async def test_a_report_is_stamped_on_time_or_late_by_how_much(home: Household, 
 
 async def test_a_filed_version_is_never_written_over(home: Household) -> None:
     reference = await a_spill_with_duties(home)
-    await sent(home, reference, duty=WORKING_DAYS, content={"cause": "unknown"}, by="A. Ortiz", submit=True)
+    await sent(home, reference, duty=WORKING_DAYS, content={"cause": "unknown"}, by="A. Ortiz", state="submit", incomplete=True)
     draft = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE)
     assert (draft.json()["version"], draft.json()["state"]) == (2, "draft")
-    filed = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="B. Cruz", submit=True)
+    filed = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="B. Cruz", state="submit")
     assert (filed.json()["version"], filed.json()["clock_state"]) == (2, "met")
     assert [(event.version, event.by) for event in await home.events(reference, FollowUpFiled)] == [(1, "A. Ortiz"), (2, "B. Cruz")]
 
@@ -113,7 +127,7 @@ async def test_items_may_be_named_by_the_words_of_the_law(home: Household) -> No
 async def test_the_discharger_files_by_the_private_link(home: Household) -> None:
     reference = await a_spill_with_duties(home)
     async with home.client(await discharger_token(home, reference)) as client:
-        body = {"duty": WORKING_DAYS, "content": WHOLE, "by": "H. Dairy, owner", "submit": True}
+        body = {"duty": WORKING_DAYS, "content": WHOLE, "by": "H. Dairy, owner", "state": "submit"}
         answer = await client.post(f"/api/v1/spills/{reference}/reports", json=body)
     assert (answer.status_code, answer.json()["clock_state"]) == (201, "met")
     row = next(row for row, event in await home.history(reference) if isinstance(event, FollowUpFiled))
@@ -123,18 +137,23 @@ async def test_the_discharger_files_by_the_private_link(home: Household) -> None
 async def test_a_report_may_name_its_clock_in_place_of_its_duty(home: Household) -> None:
     reference = await a_spill_with_duties(home)
     clock = (await home.clock_of(reference, WORKING_DAYS)).id
-    answer = await sent(home, reference, clock=clock, content=WHOLE, by="A. Ortiz", submit=True)
+    answer = await sent(home, reference, clock=clock, content=WHOLE, by="A. Ortiz", state="submit")
     assert (answer.json()["clock"], answer.json()["clock_state"]) == (clock, "met")
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"duty": WORKING_DAYS, "submit": True, "content": WHOLE}, "by: missing"),
-        ({"duty": WORKING_DAYS, "submit": True, "content": WHOLE, "by": " \n"}, "by: missing"),
+        ({"duty": WORKING_DAYS, "state": "submit", "content": WHOLE}, "by: missing"),
+        ({"duty": WORKING_DAYS, "state": "submit", "content": WHOLE, "by": " \n"}, "by: missing"),
         ({"duty": WORKING_DAYS, "content": {"weather": "fine"}}, "content.weather: not an item of this report; right would be: one of"),
         ({"duty": WORKING_DAYS, "content": [1]}, "content: "),
         ({"duty": WORKING_DAYS, "attachments": []}, "attachments: "),
+        ({"duty": WORKING_DAYS, "state": "certify", "content": WHOLE, "by": "A. Ortiz"}, "title: missing; right would be: the title of"),
+        ({"duty": WORKING_DAYS, "state": "sent", "content": WHOLE}, "state: "),
+        ({"duty": WORKING_DAYS, "state": "submit", "by": "A.", "content": WHOLE, "email": "nobody"}, "email: "),
+        ({"duty": WORKING_DAYS, "state": "submit", "by": "A.", "content": WHOLE, "language": "fr"}, "language: 'fr'; right would be: one of en, es"),
+        ({"duty": WORKING_DAYS, "content": {"cause": "x" * 50_001}}, "content.cause: 50,001 characters; right would be: 50,000 or fewer"),
         ({"duty": TWO_HOURS}, "duty: chino/two-hours is done telephone, not by a report"),
         ({"duty": "chino/nothing"}, "duty: 'chino/nothing' is not owed for this spill; right would be: one of chino/working-days"),
         ({"clock": 999}, "duty: 999 is not owed"),
@@ -152,11 +171,11 @@ async def test_a_report_that_cannot_be_taken_says_why_and_leaves_nothing(home: H
 async def test_no_report_is_owed_for_a_duty_that_was_waived(home: Household) -> None:
     reference = await a_spill_with_duties(home)
     await home.waive(reference, WORKING_DAYS, "the county took it over")
-    assert is_problem(await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", submit=True), 409)
+    assert is_problem(await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", state="submit"), 409)
 
 
 async def test_what_a_report_must_hold_is_frozen_with_its_clock(home: Household) -> None:
     reference = await a_spill_with_duties(home)
     fuller = home.with_house(rulebook=small_law(LAW.replace("- {item: cure,", "- {item: volume, says: how much}\n      - {item: cure,")))
-    answer = await sent(fuller, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", submit=True)
+    answer = await sent(fuller, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz", state="submit")
     assert (answer.json()["missing"], answer.json()["clock_state"]) == ([], "met")

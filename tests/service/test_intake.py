@@ -344,7 +344,7 @@ async def test_a_volume_in_words_of_people_is_read(small: Household, volume: Any
     "volume",
     [
         -5, "a lot", [1500], True, {}, {"quantity": -1, "unit": "gal"}, {"quantity": "many", "unit": "gal"}, {"quantity": 5},
-        {"unit": "gal"}, {"quantity": 5, "unit": "buckets"}, {"quantity": 5, "unit": 7}, {"quantity": None, "unit": "gal"},
+        {"unit": "gal"}, {"quantity": 5, "unit": "puddles"}, {"quantity": 5, "unit": 7}, {"quantity": None, "unit": "gal"},
         {"quantity": True, "unit": "gal"}, {"quantity": "sNaN", "unit": "gal"}, {"quantity": "1e99999999", "unit": "gal"},
         {"quantity": "Infinity", "unit": "gal"}, {"quantity": 1e400, "unit": "gal"}, {"quantity": float("nan"), "unit": "gal"},
         {"quantity": 10**300, "unit": "gal"}, {"low": 5, "unit": "gal"}, {"low": 9, "high": 2, "unit": "gal"},

@@ -20,15 +20,21 @@ from tests.houses import Household
 from tests.service.channels import Gate, Post
 from tests.service.test_outbox import a_promise, a_quiet_household, the_row
 
+HEAD = "rank, sort_at, promised_at, obligation_id, once"
+
 
 async def test_the_head_of_the_queue_is_found_by_its_index_without_sorting_what_waits(tmp_path: Path) -> None:
     async with a_quiet_household(tmp_path, Post("email")) as home:
-        query = """EXPLAIN QUERY PLAN SELECT id FROM message WHERE message.queued = 1 AND channel = :channel
-            ORDER BY rank, sort_at, promised_at, obligation_id, once LIMIT 16"""
+        is_embedded = home.house.settings.is_embedded
+        explain, queued = ("EXPLAIN QUERY PLAN", "queued = 1") if is_embedded else ("EXPLAIN", "queued")
+        query = f"{explain} SELECT id FROM message WHERE {queued} AND channel = :channel ORDER BY {HEAD} LIMIT 16"  # noqa: S608
         async with home.house.engine.connect() as connection:
-            plan = " ".join(row[3] for row in await connection.execute(text(query), {"channel": "email"}))
-        assert "USING INDEX ix_message_queue" in plan
+            if not is_embedded:  # in an empty table sorting would be cheaper
+                await connection.execute(text("SET LOCAL enable_seqscan = off"))
+            plan = " ".join(str(row[-1]) for row in await connection.execute(text(query), {"channel": "email"}))
+        assert "ix_message_queue" in plan
         assert "TEMP B-TREE" not in plan
+        assert "Sort" not in plan
 
 
 async def test_only_what_waits_can_stand_in_the_queue(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ Revision ID: 0005
 Revises: 0004
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 import sqlmodel.sql.sqltypes
 from alembic import op
@@ -16,7 +18,7 @@ depends_on = None
 _TEXT_200 = sqlmodel.sql.sqltypes.AutoString(length=200)
 
 
-def _added() -> dict[str, list[sa.Column]]:
+def _added() -> dict[str, list[sa.Column[Any]]]:
     return {
         "followup": [
             sa.Column("title", _TEXT_200, server_default="", nullable=False),

@@ -39,9 +39,24 @@ def upgrade() -> None:
     op.create_index(op.f("ix_public_spill_advisory"), "public_spill", ["advisory"], unique=False)
     op.create_index("ix_public_spill_received_at_spill_id", "public_spill", ["received_at", "spill_id"], unique=False)
     op.create_index("ix_public_spill_city_received_at_spill_id", "public_spill", ["city", "received_at", "spill_id"], unique=False)
+    op.create_table(
+        "passage",
+        sa.Column("key", sqlmodel.sql.sqltypes.AutoString(length=64), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.Column("ends_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_passage")),
+    )
+    op.create_index(op.f("ix_passage_ends_at"), "passage", ["ends_at"], unique=False)
+    op.add_column("spill", sa.Column("held_at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True))
+    op.create_index(op.f("ix_spill_held_at"), "spill", ["held_at"], unique=False)
+    op.create_index("ix_spill_city_received_at", "spill", ["city", "received_at"], unique=False)
 
 
 def downgrade() -> None:
     """Take them away; the program draws the public record anew when it is there again."""
+    op.drop_index("ix_spill_city_received_at", table_name="spill")
+    op.drop_index(op.f("ix_spill_held_at"), table_name="spill")
+    op.drop_column("spill", "held_at")
+    op.drop_table("passage")
     op.drop_table("public_spill")
     op.execute("DELETE FROM meta WHERE key = 'public-record'")

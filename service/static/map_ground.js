@@ -1,0 +1,76 @@
+// The ground that every map here stands on: Leaflet, fetched only when a map is opened, the boundaries of the cities, and tiles where the
+// operator set a server for them. Without one, nothing is asked of any other site.
+
+export const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+function style(address) {
+  return new Promise(function (done, failed) {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = address;
+    link.onload = done;
+    link.onerror = failed;
+    // Before our own rules, which change some of Leaflet's.
+    document.head.prepend(link);
+  });
+}
+
+function script(address) {
+  return new Promise(function (done, failed) {
+    const part = document.createElement("script");
+    part.src = address;
+    part.onload = done;
+    part.onerror = failed;
+    document.head.append(part);
+  });
+}
+
+function text(words) {
+  const part = document.createElement("span");
+  part.textContent = words;
+  return part.innerHTML;
+}
+
+async function cities(L, map, address) {
+  const answer = await fetch(address);
+  if (!answer.ok) {
+    return null;
+  }
+  return L.geoJSON(await answer.json(), {
+    interactive: false,
+    style: { className: "map-city" },
+    onEachFeature: function (feature, layer) {
+      layer.bindTooltip(text(feature.properties.name), { permanent: true, direction: "center", className: "map-name", interactive: false });
+    },
+  }).addTo(map);
+}
+
+// Opens a map in an element. `given` is the dataset of its host, written by the macro `ground` in map_parts.html.
+// Returns {L, map, cities}; rejects where Leaflet cannot be had.
+export async function openMap(element, given) {
+  await Promise.all([
+    window.L ? null : script(given.leaflet),
+    document.querySelector(`link[href="${given.leafletCss}"]`) ? null : style(given.leafletCss),
+    document.querySelector(`link[href="${given.mapCss}"]`) ? null : style(given.mapCss),
+  ]);
+  const L = window.L;
+  const map = L.map(element, {
+    zoomControl: false, minZoom: 3, maxZoom: 18, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, inertia: !still,
+  });
+  map.attributionControl.setPrefix(false);
+  L.control.zoom({ position: "bottomright", zoomInTitle: given.zoomIn, zoomOutTitle: given.zoomOut }).addTo(map);
+  if (given.tiles) {
+    // The tile server learns which site its tiles are for, as some ask, and never which page.
+    L.tileLayer(given.tiles, { attribution: text(given.credit), referrerPolicy: "origin", maxZoom: 18 }).addTo(map);
+  }
+  // Names of cities only where they do not cover everything.
+  map.on("zoomend", function () { element.classList.toggle("map-far", map.getZoom() < 10); });
+  map.setView([37, -96], 4, { animate: false });
+  let found = null;
+  try {
+    found = await cities(L, map, given.cities);
+  } catch {
+    found = null; // a map without boundaries is a map still
+  }
+  return { L, map, cities: found };
+}

@@ -1,0 +1,64 @@
+"""No page and no state of the show breaks a rule of WCAG 2.2 AA, as far as axe can see: light and dark, on a phone and at a desk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page
+
+from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("show")]
+
+_AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_RUN = """rules => axe.run(document, {runOnly: {type: "tag", values: rules}, resultTypes: ["violations"]}).then(found =>
+  found.violations.map(one => `${one.id}: ${one.help}: ${one.nodes.map(node => node.html.slice(0, 150)).slice(0, 4).join(" | ")}`))"""
+_TABS = 3
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def show(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> AsyncIterator[Show]:
+    """One house and one browser for every test of this file."""
+    async with a_show(tmp_path_factory.mktemp("show"), chromium) as made:
+        yield made
+
+
+async def violations(page: Page) -> list[str]:
+    """What axe finds on a page as it stands."""
+    await page.evaluate(_AXE)
+    return list(await page.evaluate(_RUN, _RULES))
+
+
+async def walk(show: Show, scenes: Iterable[Scene], **seen: Any) -> list[str]:
+    """What axe finds in these scenes, each named; a few tabs go through them at once."""
+    waiting, found = list(scenes), list[str]()
+
+    async def tab(staff: bool) -> None:
+        context = await show.context(staff=staff, **seen)
+        page = await context.new_page()
+        while mine := next((scene for scene in waiting if scene.staff == staff), None):
+            waiting.remove(mine)
+            await show.open(page, mine)
+            found.extend(f"{mine.name}: {one}" for one in await violations(page))
+        await context.close()
+
+    await asyncio.gather(*(tab(staff) for staff in (False, True) for _ in range(_TABS)))
+    return sorted(found)
+
+
+async def test_no_page_breaks_a_rule_of_accessibility_on_a_phone(show: Show) -> None:
+    assert await walk(show, SCENES, width=PHONE) == []
+
+
+async def test_no_page_breaks_a_rule_of_accessibility_at_a_desk_in_the_dark(show: Show) -> None:
+    assert await walk(show, SCENES, width=DESK, dark=True) == []
+
+
+async def test_no_public_page_breaks_a_rule_of_accessibility_in_spanish(show: Show) -> None:
+    assert await walk(show, [scene for scene in SCENES if scene.spanish and not scene.staff], width=PHONE, language="es") == []

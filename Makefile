@@ -17,11 +17,11 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lock clean moved
+.PHONY: help setup run test check lock styles screenshots clean moved
 .SUFFIXES:
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-6s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-11s %s\n' "$$name" "$$what"; done
 
 setup: $(READY)  ## make .venv from requirements.lock (does nothing when it is up to date)
 
@@ -42,8 +42,14 @@ lock: $(BIN)/uv  ## renew requirements.lock from pyproject.toml (ARGS=--upgrade 
 	$(BIN)/uv pip compile pyproject.toml --quiet --group dev --all-extras --universal \
 	  --generate-hashes --no-header --no-annotate --output-file requirements.lock $(ARGS)
 
+styles:  ## renew service/static/spillclock.css from styles/ and service/static/css/ (needs node and npm; nothing else does)
+	cd styles && npm ci --ignore-scripts --omit=optional --no-audit --no-fund --silent && node build.mjs $(ARGS)
+
+screenshots: $(READY)  ## take a picture of every page and state into screenshots/ (ARGS="report status" takes some)
+	$(BIN)/python -m tests.pages.screenshots screenshots $(ARGS)
+
 clean:  ## remove .venv, caches and build output; the data folder stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist screenshots styles/node_modules
 	find service deadlines notifiers tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp holds the folder that .venv was made for: scripts in a .venv name their folder, so a copied or moved one is remade.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, func, insert, not_, or_, select, text, update
+from sqlalchemy import Row, func, insert, not_, or_, select, update
 from sqlmodel import col
 
 from notifiers import Outcome
@@ -72,8 +72,7 @@ async def claim(house: House, worker: str, channel: str, most: int) -> list[Clai
     A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
     """
     async with transaction(house, worker) as tx:
-        if not house.settings.is_embedded:  # two workers at once might each take half of what belongs together
-            await tx.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:of))"), {"of": f"spillclock claims {channel}"})
+        await tx.alone_with(f"claims {channel}")  # two workers at once might each take half of what belongs together
         await hold_what_can_wait(tx, channel)
         await _free_cut_off(tx, channel)
         await _queue_what_is_due(tx, channel)

@@ -111,7 +111,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _contact_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     contact = commands.add_parser("contact", help="who fills the roles of a city").add_subparsers(required=True, metavar="ACTION")
-    command("list", _later("contact_list"), "every contact, one a line, with its number", contact)
+    known = command("list", _later("contact_list"), "every contact, one a line, with its number", contact)
+    known.add_argument("--secrets", action="store_true", help="with the secret that each webhook verifies our messages with")
     fill = command("add", _later("contact_add"), "have a person fill a role", contact)
     for name in ("city", "role", "name"):
         fill.add_argument(name, metavar=name.upper())

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
+from notifiers.webhook import webhook_secret
 from service import access, office_days, parties, programs, rehearsal, replanning, rota_command
 from service.errors import BadInput, SpillclockError
 from service.library import open_rulebook
@@ -25,6 +26,7 @@ from service.transaction import Transaction, reading, transaction
 from service.wording import local
 
 DONE, FAILED = 0, 1
+_VERIFIES = "its webhook verifies our messages with the secret "
 
 
 class NoDatabase(SpillclockError):
@@ -124,8 +126,11 @@ def _user_token(given: argparse.Namespace) -> int:
 
 def _doctor(given: argparse.Namespace) -> int:
     if given.send_test:
-        name, receipt = asyncio.run(programs.send_test(read_settings(), given.send_test, given.by))
+        settings = read_settings()
+        name, receipt = asyncio.run(programs.send_test(settings, given.send_test, given.by))
         _say(f"{name}: {receipt.outcome.value}; {receipt.detail}{f'; id {receipt.provider_id}' if receipt.provider_id else ''}")
+        if name == "webhook":
+            _say(_VERIFIES + webhook_secret(settings.signing_key(), given.send_test))
         return DONE if receipt.outcome is Outcome.ACCEPTED else FAILED
     findings = asyncio.run(programs.examine(read_settings()))
     for finding in findings:
@@ -133,11 +138,13 @@ def _doctor(given: argparse.Namespace) -> int:
     return FAILED if any(finding.startswith("WRONG") for finding in findings) else DONE
 
 
-def _contact_list(_: argparse.Namespace) -> int:
+def _contact_list(given: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house, reading(house) as tx:
             for contact in await parties.contacts(tx):
                 reached = [contact.email or "-", contact.phone or "-", *parties.how_else(contact)]
+                if given.secrets and contact.webhook:  # else left out: lists are pasted into tickets
+                    reached.append(parties.secret_of(house, contact))
                 _say("\t".join((str(contact.id), contact.city, contact.role, contact.name, *reached)))
 
     asyncio.run(work())
@@ -145,15 +152,17 @@ def _contact_list(_: argparse.Namespace) -> int:
 
 
 def _contact_add(given: argparse.Namespace) -> int:
-    async def work() -> int | None:
+    async def work() -> list[str]:
         async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
             added = await parties.add_contact(
                 tx, given.city, given.role, given.name, given.email, given.phone, voice=given.voice, webhook=given.webhook,
                 apprise=given.apprise, language=given.language, quiet=given.quiet,
             )  # fmt: skip
-            return added.id
+            secret = [_VERIFIES + parties.secret_of(house, added)] if added.webhook else []
+            warnings = rota_command.warned(await warnings_of(tx, added.city, added.role))
+            return [f"contact {added.id} added: {added.name} is {added.role.replace('_', ' ')} of {added.city}", *secret, *warnings]
 
-    _say(f"contact {asyncio.run(work())} added: {given.name} is {given.role.replace('_', ' ')} of {given.city}")
+    print("\n".join(asyncio.run(work())))
     return DONE
 
 

@@ -340,7 +340,7 @@ async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
 async def due_obligations(tx: Transaction) -> list[Obligation]:
     """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over."""
     chosen = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at)).limit(BATCH)
-    return list((await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars())
+    return list((await tx.session.execute(tx.held(chosen, skip_locked=True))).scalars())
 
 
 async def next_climb_at(tx: Transaction) -> datetime | None:

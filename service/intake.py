@@ -31,7 +31,7 @@ _NO_VOLUME = "no volume that can be used; a person should estimate it"
 _NO_DESCRIPTION = "no description"
 # Most neighbours cannot say how much, or say it in words: the clocks presumed for it tell people already, more would be noise.
 _ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, *IN_WORDS)
-PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language")
+PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language", "said")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
 _FUTURE_SLACK = timedelta(minutes=5)

@@ -114,7 +114,7 @@ def pick_of(tx: Transaction, spill: Spill, near: Near) -> str:
 async def say_same(tx: Transaction, spill: Spill, pick: str) -> bool:
     """Record that a reporter says which earlier report theirs is the same as, or that it is none of them (an empty pick).
 
-    Nothing is merged by it: a person decides. Returns False, and records nothing, for a pick that was not offered or an answer given before.
+    Nothing is merged by it: a person decides. Returns False, and records nothing, for a pick that was not offered, and for a second answer.
     """
     if any(isinstance(event, SaidToBeSame) for _, event in await tx.history(spill)):
         return False

@@ -396,7 +396,7 @@ async def _next_duties(tx: Transaction, spill_ids: Sequence[int | None]) -> dict
 async def due_assessments(tx: Transaction, limit: int = 20) -> list[Spill]:
     """Spills whose facts wait to be put to the law."""
     chosen = select(Spill).where(col(Spill.assess_at) <= tx.now).order_by(col(Spill.assess_at)).limit(limit)
-    return list((await tx.session.execute(chosen.with_for_update(skip_locked=True))).scalars())
+    return list((await tx.session.execute(tx.held(chosen, skip_locked=True))).scalars())
 
 
 async def next_assessment_at(tx: Transaction) -> datetime | None:

@@ -16,7 +16,7 @@ from sqlmodel import col
 from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
-from notifiers.webhook import problem_with_webhook
+from notifiers.webhook import problem_with_webhook, webhook_secret
 from service.errors import BadInput, NotKnown, SpillclockError
 from service.on_call import forget_rosters, roster_of, take_off
 from service.quiet_hours import read_quiet
@@ -139,6 +139,7 @@ async def add_contact(
     )  # fmt: skip
     tx.session.add(contact)
     await tx.session.flush()
+    forget_rosters(tx)
     return contact
 
 
@@ -172,6 +173,11 @@ def how_else(contact: Contact) -> list[str]:
         f"quiet {contact.quiet_from}-{contact.quiet_to}" if contact.quiet_from else "",
     ]
     return [word for word in words if word]
+
+
+def secret_of(house: House, contact: Contact) -> str:
+    """What the messages to a contact's webhook are signed with, as a receiver enters it (whsec_...); empty without a webhook."""
+    return webhook_secret(house.signing_key, contact.webhook) if contact.webhook else ""
 
 
 async def remove_contact(tx: Transaction, number: int) -> Contact:

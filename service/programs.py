@@ -26,7 +26,7 @@ from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
 from service.office_days import cities_in_use, count_gaps_anew, left_of
-from service.reach import uncalled, unreached
+from service.reach import uncalled, unreached, untold
 from service.sending_cap import tries_today
 from service.settings import Settings
 from service.suppressions import unreachable
@@ -299,5 +299,5 @@ async def _unfilled_roles(house: House) -> list[str]:
     async with reading(house) as tx:
         cities = [city for city in await cities_in_use(tx) if city in house.cities]
         findings = [f"WRONG  {city}: {line}" for city in cities for line in await unreached(tx, city)]
-        findings += [f"WARN   {city}: {line}" for city in cities for line in await uncalled(tx, city)]
+        findings += [f"WARN   {city}: {line}" for city in cities for line in [*await untold(tx, city), *await uncalled(tx, city)]]
     return findings or ([] if cities else ["WRONG  no city has contacts; every ladder reaches nobody"])

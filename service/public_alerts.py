@@ -35,6 +35,7 @@ AGAIN_AFTER = timedelta(hours=1)
 MOST_AN_HOUR = 500
 REPLACED = "replaced by a newer one of the same address"
 _RANK = 2
+_TOLD = ("accepted", "sending", "waiting")
 _FORGET_AT_A_TIME = 200
 
 
@@ -69,7 +70,7 @@ async def ask(tx: Transaction, request: Request) -> None:
     wants: dict[str, Any] = {"area": dict(wanted.circle)} if wanted.circle else {"cities": list(wanted.cities)}
     row = Subscription(
         kind="public", channel=wanted.channel, address=wanted.address, language=wanted.language, wants=wants, created_at=tx.now,
-        digest=digest_of(confirm_token(tx.house, key)), zone=tx.house.rulebook.zones[_city_of(tx, wants)].key,
+        digest=digest_of(confirm_token(tx.house, key)), zone=tx.house.rulebook.zones[city_of(tx, wants)].key,
     )  # fmt: skip
     tx.session.add(row)
     await tx.session.flush()
@@ -105,7 +106,7 @@ def _checked(tx: Transaction, request: Request) -> Request:
     return Request(request.channel, address.lower(), request.language, request.cities, request.circle)
 
 
-def _city_of(tx: Transaction, wants: Mapping[str, Any]) -> str:
+def city_of(tx: Transaction, wants: Mapping[str, Any]) -> str:
     """The city whose name and time a subscription is told in: the first it names, or the one nearest to its point."""
     if wants.get("cities"):
         return str(wants["cities"][0])
@@ -120,7 +121,7 @@ def said_of(tx: Transaction, row: Subscription, language: str) -> str:
 
 
 async def _question(tx: Transaction, row: Subscription, key: str) -> MessageRow:
-    law = tx.house.rulebook.law_of(_city_of(tx, row.wants))
+    law = tx.house.rulebook.law_of(city_of(tx, row.wants))
     link = f"{tx.house.settings.public_url}/alerts/yes/{TO_BE_CONFIRMED}"
     speech, expires = notice_speech(row.language), row.created_at + FORGOTTEN_AFTER
     own = await own_texts(tx, law.city.id)
@@ -145,18 +146,46 @@ async def of_token(tx: Transaction, token: str) -> Subscription:
 async def confirm(tx: Transaction, token: str) -> Subscription:
     """An address says yes; doing it again changes nothing. An earlier subscription of the address ends. Raises NotKnown."""
     row = await of_token(tx, token)
-    if row.confirmed_at is None and row.ended_at is None:
-        await tx.session.execute(
-            update(Subscription).where(*_standing(row), col(Subscription.id) != row.id).values(ended_at=tx.now, ended_why=REPLACED)
-        )
-        row.confirmed_at = tx.now
+    await say_yes(tx, row)
     return row
 
 
-def _standing(row: Subscription) -> tuple[Any, ...]:
-    """What stands for the address of a public subscription."""
+async def say_yes(tx: Transaction, row: Subscription) -> None:
+    """Have a subscription count, in place of an earlier one of its address. One that counts already, or has ended, stays as it is."""
+    if row.confirmed_at is None and row.ended_at is None:
+        earlier = (*_standing(row.channel, row.address), col(Subscription.id) != row.id)
+        await tx.session.execute(update(Subscription).where(*earlier).values(ended_at=tx.now, ended_why=REPLACED))
+        row.confirmed_at = tx.now
+
+
+async def asked_by_text(tx: Transaction, number: str) -> list[Subscription]:
+    """The requests of a telephone number that wait for its yes and whose question went out, oldest first."""
+    told = select(col(MessageRow.subscription_id)).where(
+        col(MessageRow.step) == CONFIRM_STEP, col(MessageRow.address) == number, col(MessageRow.state).in_(_TOLD)
+    )
+    mine = (col(Subscription.channel) == "sms", col(Subscription.address) == number, col(Subscription.id).in_(told))
+    query = select(Subscription).where(*_unconfirmed(), *mine, col(Subscription.created_at) > tx.now - FORGOTTEN_AFTER)
+    return list((await tx.session.execute(query.order_by(col(Subscription.id)))).scalars())
+
+
+async def standing_by_text(tx: Transaction, number: str) -> Subscription | None:
+    """The public subscription that counts for a telephone number, or None."""
+    query = select(Subscription).where(*_standing("sms", number))
+    found: Subscription | None = (await tx.session.execute(query.order_by(col(Subscription.id).desc()).limit(1))).scalar_one_or_none()
+    return found
+
+
+async def withdraw_by_text(tx: Transaction, number: str, why: str) -> None:
+    """Forget what a telephone number was asked to confirm: its owner wants nothing."""
+    mine = (col(Subscription.channel) == "sms", col(Subscription.address) == number)
+    rows = (await tx.session.execute(select(Subscription).where(*_unconfirmed(), *mine))).scalars().all()
+    await _forget(tx, rows, why)
+
+
+def _standing(channel: str, address: str) -> tuple[Any, ...]:
+    """What stands for an address among the public subscriptions."""
     return (
-        col(Subscription.kind) == "public", col(Subscription.channel) == row.channel, col(Subscription.address) == row.address,
+        col(Subscription.kind) == "public", col(Subscription.channel) == channel, col(Subscription.address) == address,
         col(Subscription.confirmed_at).is_not(None), col(Subscription.ended_at).is_(None),
     )  # fmt: skip
 
@@ -166,7 +195,9 @@ async def is_ended(tx: Transaction, row: Subscription) -> bool:
     if row.kind != "public":
         return row.ended_at is not None
     unanswered = row.ended_at is None and row.confirmed_at is None
-    return not unanswered and not await tx.session.scalar(select(func.count()).select_from(Subscription).where(*_standing(row)))
+    return not unanswered and not await tx.session.scalar(
+        select(func.count()).select_from(Subscription).where(*_standing(row.channel, row.address))
+    )
 
 
 async def end(tx: Transaction, row: Subscription, why: str) -> None:
@@ -174,15 +205,20 @@ async def end(tx: Transaction, row: Subscription, why: str) -> None:
     if row.ended_at is None:
         row.ended_at, row.ended_why, row.next_digest_at = tx.now, why, None
     if row.kind == "public":
-        await tx.session.execute(update(Subscription).where(*_standing(row)).values(ended_at=tx.now, ended_why=why))
+        await tx.session.execute(update(Subscription).where(*_standing(row.channel, row.address)).values(ended_at=tx.now, ended_why=why))
 
 
 async def forget_unconfirmed(tx: Transaction) -> int:
     """Forget whom nobody confirmed for 48 hours: the address goes from the subscription, its messages and their tries. Returns how many."""
     query = select(Subscription).where(*_unconfirmed(), col(Subscription.created_at) <= tx.now - FORGOTTEN_AFTER)
     rows = (await tx.session.execute(query.order_by(col(Subscription.id)).limit(_FORGET_AT_A_TIME))).scalars().all()
+    await _forget(tx, rows, "never confirmed")
+    return len(rows)
+
+
+async def _forget(tx: Transaction, rows: Sequence[Subscription], why: str) -> None:
     if not rows:
-        return 0
+        return
     mine = select(col(MessageRow.id)).where(col(MessageRow.subscription_id).in_([row.id for row in rows]))
     no_sync = {"synchronize_session": False}
     await tx.session.execute(update(Attempt).where(col(Attempt.message_id).in_(mine)).values(detail=""), execution_options=no_sync)
@@ -194,8 +230,7 @@ async def forget_unconfirmed(tx: Transaction) -> int:
     await tx.session.execute(stopped, execution_options=no_sync)
     for row in rows:
         row.address, row.wants, row.digest = "", {}, digest_of(secrets.token_urlsafe(32))
-        row.ended_at, row.ended_why = tx.now, "never confirmed"
-    return len(rows)
+        row.ended_at, row.ended_why = tx.now, why
 
 
 def _unconfirmed() -> tuple[Any, ...]:

@@ -28,8 +28,6 @@ from service.transaction import House, Recorded, Transaction, transaction
 
 # Matters that lie in the open. A planned discharge or a dye test is no spill, and an enforcement case is no news of one.
 KINDS = ("spill", "unplanned_discharge", "irrigation_leak", "recycled_water_pond")
-# How a flag begins that keeps a report from the public, whatever else is on record of it.
-HELD = "suspicious"
 # Raised with every change of the rules that rows are drawn by, so that a new release draws all of them anew.
 _RULES = "1"
 _MARK = "public-record"
@@ -62,15 +60,10 @@ async def draw(tx: Transaction, spill: Spill) -> None:
 
 
 def _appears(spill: Spill, chain: Sequence[Advisory]) -> bool:
-    """Whether the public sees a spill: staff confirmed it or told the public of it, it is a matter of a city, and nothing holds it back."""
-    if spill.city is None or spill.facts.get("kind", "spill") not in KINDS or _is_held(spill):
+    """Whether the public sees a spill: staff confirmed it or told the public of it, in a city, and it was not held as looking automatic."""
+    if spill.city is None or spill.facts.get("kind", "spill") not in KINDS or spill.held_at is not None:
         return False
     return bool(chain) or spill.facts.get("release") == "confirmed"
-
-
-def _is_held(spill: Spill) -> bool:
-    """Whether a report looks like mischief and no person has said otherwise yet."""
-    return any(flag.startswith(HELD) for flag in spill.flags)
 
 
 async def _known(tx: Transaction, spill: Spill, chain: Sequence[Advisory]) -> Known:
@@ -81,7 +74,7 @@ async def _known(tx: Transaction, spill: Spill, chain: Sequence[Advisory]) -> Kn
     for row in (await tx.session.execute(query)).scalars():
         if row.kind != ActRecorded.kind:
             is_closed = row.kind == SpillClosed.kind
-        elif not row.actor.startswith("discharger of ") and row.actor.rpartition(" (")[0] not in theirs:
+        elif "discharger of SP-" not in row.actor and row.actor.rpartition(" (")[0] not in theirs:
             acts.append(str(row.payload["act"].get("type")))
     return Known(spill, acts, is_closed, _latest(chain))
 

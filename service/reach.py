@@ -20,6 +20,7 @@ from service.wording import local
 # Who is on call is looked at so far ahead.
 AHEAD = timedelta(days=28)
 _MOST_NAMED = 3
+_UNTIL_READ = "a running worker reads it within a minute, and until then its turns count, or everybody in the role is told"
 _Way = tuple[tuple[str, ...], tuple[str, ...]]
 
 
@@ -33,7 +34,7 @@ class _Rungs:
 
 async def warnings_of(tx: Transaction, city: str, role: str | None = None) -> list[str]:
     """What is wrong with whom the ladders of a city reach and with who is on call; with a role, only what has to do with that one."""
-    return await unreached(tx, city, role) + await uncalled(tx, city, role)
+    return await unreached(tx, city, role) + await untold(tx, city, role) + await uncalled(tx, city, role)
 
 
 async def unreached(tx: Transaction, city: str, role: str | None = None) -> list[str]:
@@ -61,6 +62,20 @@ async def unreached(tx: Transaction, city: str, role: str | None = None) -> list
     return [line for line in found if role is None or role in line]
 
 
+async def untold(tx: Transaction, city: str, role: str | None = None) -> list[str]:
+    """The people in roles whom no rung can tell, for no ladder uses a channel that reaches them: a sentence each."""
+    ways = await _ways(tx, city)
+    found = []
+    for one in [role] if role else ROLES:
+        used = sorted({channel for tell, by in ways if one in tell for channel in by})
+        for contact in (await roster_of(tx, city, one)).contacts:
+            mine = _addresses(contact, {})
+            if mine.isdisjoint(used):
+                told = f"tell {one} by {' or '.join(used)}, and {contact.name} has {' and '.join(sorted(mine))} alone"
+                found.append(f"no rung tells {contact.name}: the ladders of {city} {told if used else f'never tell {one}'}")
+    return found
+
+
 async def uncalled(tx: Transaction, city: str, role: str | None = None) -> list[str]:
     """When in the next four weeks nobody is on call for a role that has a rota, and what is wrong with calendars of rotas."""
     zone = tx.house.rulebook.zones[city]
@@ -68,7 +83,9 @@ async def uncalled(tx: Transaction, city: str, role: str | None = None) -> list[
     for one in [role] if role else ROLES:
         roster = await roster_of(tx, city, one)
         gaps = [(begins, ends) for begins, ends, _, nobody in roster.spans(tx.now, tx.now + AHEAD) if nobody] if roster.watches else []
-        if gaps:
+        unread = [rota for rota in (watch.rota for watch in roster.watches) if rota.ics_url and not (rota.ics_read_at or rota.ics_problem)]
+        found += [f"the calendar of rota {rota.name} ({one}) is not read yet; {_UNTIL_READ}" for rota in unread]
+        if gaps and not unread:
             begins, ends = gaps[0]
             more = f", and {len(gaps) - 1} more times in four weeks" if len(gaps) > 1 else ""
             when = f"from {local(begins, zone)} to {local(ends, zone)}"

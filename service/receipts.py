@@ -54,8 +54,8 @@ async def message_of(tx: Transaction, key: str) -> MessageRow | None:
         return found
     if found.spill_id is not None:
         spill = select(Spill).where(col(Spill.id) == found.spill_id)
-        (await tx.session.execute(spill.with_for_update(), execution_options={"populate_existing": True})).scalars().all()
-    return (await tx.session.execute(query.with_for_update(), execution_options={"populate_existing": True})).scalar_one_or_none()
+        (await tx.session.execute(tx.held(spill), execution_options={"populate_existing": True})).scalars().all()
+    return (await tx.session.execute(tx.held(query), execution_options={"populate_existing": True})).scalar_one_or_none()
 
 
 async def note(tx: Transaction, message: MessageRow, heard: Heard) -> bool:

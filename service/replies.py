@@ -10,25 +10,30 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
-from service import acting
+from service import acting, public_alerts
 from service.access import Staff
 from service.errors import BadInput, NotKnown
 from service.events import ReplyReceived
+from service.links import CONFIRM_STEP
 from service.outbox import OPEN_STATES
 from service.parties import ROLE_NAMES, respond_url, staff_url
 from service.receipts import Heard, message_of, note
 from service.reply_words import Command, answer, read_command
 from service.spills import clean
-from service.suppressions import restore, suppress
-from service.tables import MessageRow, Obligation, Reply, Spill
+from service.suppressions import OPTED_OUT, restore, standing, suppress
+from service.tables import MessageRow, Obligation, Reply, Spill, Subscription
 from service.transaction import House, Transaction, reading, transaction
+from service.wording import Part, fitted
 
-# What nobody understands is answered so often at most: two machines that answer one another would never end.
-_ANSWER_UNKNOWN_EVERY = timedelta(hours=1)
+# Two machines that answer one another would never end. What holds neither command nor code is answered once an hour; what holds one, but
+# recorded nothing, each time: whoever wrote it may believe that it did. Only a machine writes more of those in an hour.
+_AN_HOUR = timedelta(hours=1)
+_ONCE, _EACH_TIME = 1, 20
 _MOST_CHOICES = 3
 _LONGEST_TITLE = 60
 _OPT_OUT_TYPES = {"STOP": "stop", "START": "start", "HELP": "help"}
 _SENT = ("sending", "accepted", "waiting")
+_HERE = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class _Taken:
     meaning: str
     message: MessageRow | None = None
     answer: str = ""
-    is_open_question: bool = False  # answered at most once an hour
+    most_an_hour: int = _EACH_TIME  # so many answers an hour to what recorded nothing
+    subscription: Subscription | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,11 @@ class _Scene:
     latest: MessageRow | None
     language: str
     name: str
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the last that the number was told was told to it as one of the public, who know no codes."""
+        return self.latest is not None and self.latest.role in ("public", "reporter")
 
 
 async def take_text(house: House, form: Mapping[str, str]) -> str:
@@ -63,15 +74,16 @@ async def take_text(house: House, form: Mapping[str, str]) -> str:
     command = read_command(text)
     opt_out = _OPT_OUT_TYPES.get(form.get("OptOutType", "").upper())
     if opt_out:
-        command = Command(opt_out)
+        command = Command(opt_out, says_yes=command.says_yes and opt_out == "start")  # Twilio takes YES for an opt-in
     language = "es" if command.is_spanish else latest.language if latest else "en"
     async with transaction(house, f"{latest.person if latest else number[:60]} (text message)") as tx:
+        await tx.alone_with(f"reply sms:{sid}")
         if (known := await _known(tx, f"sms:{sid}")) is not None:
             return known.answer
         latest = await _latest(tx, number)
         scene = _Scene(number[:320], latest, language, await _name(tx, latest))
         taken = await _understood(tx, scene, command)
-        is_answered = not opt_out and not (taken.is_open_question and await _answered_lately(tx, number))
+        is_answered = taken.meaning == "confirm" or (not opt_out and await _may_answer(tx, number, taken))
         message = taken.message or latest
         tx.actor = f"{message.person} (text message)" if message else tx.actor
         reply = Reply(once=f"sms:{sid}"[:200], channel="sms", sender=scene.number, text=text, received_at=tx.now, meaning=taken.meaning)
@@ -120,42 +132,94 @@ async def keep(tx: Transaction, reply: Reply, message: MessageRow | None) -> Non
         await tx.record(await tx.session.get_one(Spill, message.spill_id), received)
 
 
-async def _answered_lately(tx: Transaction, number: str) -> bool:
-    since = tx.now - _ANSWER_UNKNOWN_EVERY
+async def _may_answer(tx: Transaction, number: str, taken: _Taken) -> bool:
+    """Whether what a number wrote gets an answer: always where it was understood, else so many times an hour."""
+    if taken.meaning != "unknown":
+        return True
+    since = tx.now - _AN_HOUR
     query = select(func.count()).select_from(Reply).where(
         col(Reply.sender) == number, col(Reply.meaning) == "unknown", col(Reply.answer) != "", col(Reply.received_at) > since
     )  # fmt: skip
-    return bool(await tx.session.scalar(query))
+    return (await tx.session.scalar(query) or 0) < taken.most_an_hour
 
 
 async def _understood(tx: Transaction, scene: _Scene, command: Command) -> _Taken:
     """What a command is about: the message it names, or the only duty that is open to its sender."""
-    url = tx.house.settings.public_url
+    if command.says_yes and (said := await _yes(tx, scene, command)) is not None:
+        return said
     if command.meaning in ("stop", "start", "help"):
         return _Taken(command.meaning)
+    found = await _named(tx, scene.number, command.code) if command.meaning != "unknown" or command.code else []
     if command.meaning == "unknown":
-        stranger = answer("stranger", scene.language, name=scene.name, link=f"{url}/report")
-        return _Taken("unknown", None, answer("unknown", scene.language) if scene.latest else stranger, is_open_question=True)
-    found = await _named(tx, scene.number, command.code)
+        if found:
+            return _Taken("unknown", found[0], answer("alone", scene.language, code=command.code))
+        return _Taken("unknown", None, _not_understood(tx, scene), _EACH_TIME if command.is_near else _ONCE)
     if command.code and not found:
         return _Taken("unknown", None, answer("no_such_code", scene.language, code=command.code))
     if not found:
-        return _Taken("unknown", None, answer("nothing_open", scene.language, link=f"{url}/staff"), is_open_question=True)
+        link = f"{tx.house.settings.public_url}/staff"
+        nothing_open = answer("nothing_open", scene.language, link=link)
+        return _Taken("unknown", None, _not_understood(tx, scene) if scene.is_public or scene.latest is None else nothing_open)
     if len(found) > 1:
         choices = "; ".join([f"{one.code} = {await _what(tx, one)}" for one in found[:_MOST_CHOICES]])
-        return _Taken("unknown", None, answer("which", scene.language, number=len(found), choices=choices), is_open_question=True)
+        return _Taken("unknown", None, answer("which", scene.language, number=len(found), choices=choices))
     return _Taken(command.meaning, await message_of(tx, found[0].id))
+
+
+def _not_understood(tx: Transaction, scene: _Scene) -> str:
+    """What somebody is answered whose text means nothing, in words for whoever they are."""
+    key = "stranger" if scene.latest is None else "unknown_public" if scene.is_public else "unknown"
+    return answer(key, scene.language, name=scene.name, link=f"{tx.house.settings.public_url}/report")
+
+
+async def _yes(tx: Transaction, scene: _Scene, command: Command) -> _Taken | None:
+    """What YES or SI is about: advisories that were asked for, or texts that were ended. None where it is about neither."""
+    was_asked_last = scene.latest is not None and scene.latest.step == CONFIRM_STEP
+    if command.meaning == "acknowledge" and not was_asked_last and await _named(tx, scene.number, ""):
+        return None  # SI to an alert
+    asked = await public_alerts.asked_by_text(tx, scene.number)
+    if len(asked) == 1:
+        return _Taken("confirm", subscription=asked[0])
+    if asked:
+        return _Taken("unknown", None, answer("several_requests", scene.language, name=scene.name, number=len(asked)))
+    barred = (await standing(tx, "sms")).get(scene.number)
+    if command.meaning == "start" or (command.meaning == "unknown" and barred is not None and barred.reason == OPTED_OUT):
+        return _Taken("start")
+    if (counts := await public_alerts.standing_by_text(tx, scene.number)) is not None:
+        return _Taken("confirm", subscription=counts)
+    if scene.is_public or scene.latest is None:
+        link = f"{tx.house.settings.public_url}/alerts"
+        return _Taken("unknown", None, answer("no_request", scene.language, name=scene.name, link=link))
+    return None
+
+
+async def _confirm(tx: Transaction, scene: _Scene, row: Subscription) -> str:
+    """Have a subscription count that its number said yes to. Returns what that is answered, with what comes from now on."""
+    await public_alerts.say_yes(tx, row)
+    barred = (await standing(tx, "sms")).get(scene.number)
+    if barred is not None and barred.reason == OPTED_OUT:
+        await restore(tx, "sms", scene.number, "replied YES", tx.actor)
+    city = tx.house.rulebook.law_of(public_alerts.city_of(tx, row.wants)).city.title
+    said = answer("confirmed", row.language, name=f"Spillclock, {city}", what=_HERE)
+    before, _, after = said.partition(_HERE)
+    what = public_alerts.said_of(tx, row, row.language)
+    return fitted([Part(before), Part(what, rank=1), Part(after)]).text
 
 
 async def _do(tx: Transaction, scene: _Scene, taken: _Taken) -> str:
     """Do what a reply says. Returns what it is answered."""
     name, message = scene.name, taken.message
+    if taken.subscription is not None:
+        return await _confirm(tx, scene, taken.subscription)
     if taken.meaning == "stop":
-        new = await suppress(tx, "sms", scene.number, "opted_out", "replied STOP", scene.latest)
-        return answer("stop", scene.language, name=name) if new else ""
+        new = await suppress(tx, "sms", scene.number, OPTED_OUT, "replied STOP", scene.latest)
+        await public_alerts.withdraw_by_text(tx, scene.number, "replied STOP")
+        return answer("stop_public" if scene.is_public else "stop", scene.language, name=name) if new else ""
     if taken.meaning == "start":
         await restore(tx, "sms", scene.number, "replied START", tx.actor)
         return answer("start", scene.language, name=name)
+    if scene.is_public and taken.meaning == "help":
+        return answer("help_public", scene.language, name=name, link=f"{tx.house.settings.public_url}/report")
     if message is None or message.spill_id is None:
         return answer("help", scene.language, name=name, link=f"{tx.house.settings.public_url}/staff")
     await note(tx, message, Heard("read", "reply", f"answered: {taken.meaning}"))
@@ -228,8 +292,9 @@ async def take_key(house: House, key: str, digit: str, call: str) -> MessageRow 
     if message is None or digit != "1":
         return message
     async with transaction(house, f"{message.person} (telephone)") as tx:
-        message = await message_of(tx, key)
         once = f"voice:{call}:{digit}"
+        await tx.alone_with(f"reply {once}")
+        message = await message_of(tx, key)
         if message is None or message.spill_id is None or await _known(tx, once) is not None:
             return message
         reply = Reply(once=once[:200], channel="voice", sender=message.address, text="1", received_at=tx.now, meaning="acknowledge")

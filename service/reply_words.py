@@ -20,6 +20,10 @@ _WITH_CODE: Mapping[str, str] = {
     **dict.fromkeys(("OK", "ACK", "SI", "VISTO"), "acknowledge"), **dict.fromkeys(("ESC", "ESCALATE", "ESCALAR"), "escalate"),
     **dict.fromkeys(("DONE", "HECHO"), "done"),
 }  # fmt: skip
+# What people write who mean one of those, or think that they have done it: never passed over in silence.
+_NEARLY = frozenset((*_WITH_CODE, "OKAY", "OKEY", "YES", "SEEN", "LISTO"))
+_YES = frozenset(("YES", "SI"))
+_INITIALS = re.compile(r"(?<![0-9A-Z])(?:[A-Z]\.)+[A-Z]?(?![0-9A-Z])")
 _SPANISH = frozenset(("SI", "VISTO", "ESCALAR", "HECHO", "PARAR", "ALTO", "AYUDA", "SI START"))
 _NO_SPACE = re.compile(rf"({'|'.join(sorted(_WITH_CODE, key=len, reverse=True))})([0-9A-Z]{{4}})")
 _LIKE_A_CODE = re.compile(r"(?=.*\d)[0-9A-Z]{3,5}")
@@ -27,20 +31,26 @@ _LIKE_A_CODE = re.compile(r"(?=.*\d)[0-9A-Z]{3,5}")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a text was taken to mean; `code` is what it names a message by, as it was typed, in capitals."""
+    """What a text was taken to mean; `code` is what it names a message by, as it was typed, in capitals.
+
+    `says_yes`: it is YES or SI alone. `is_near`: nothing was understood, but a command or a code stands in it.
+    """
 
     meaning: str
     code: str = ""
     is_spanish: bool = False
+    says_yes: bool = False
+    is_near: bool = False
 
 
 def read_command(text: str) -> Command:
     """What a text means. Only whole commands are: one that stands in a sentence, or beside other words, is `unknown`.
 
-    Case, accents, punctuation and spaces do not count.
+    Case, accents, punctuation and spaces do not count, nor do dots between single letters (o.k.).
     """
     plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)).upper()
-    words = re.findall(r"[0-9A-Z]+", re.sub(r"[’'`]", "", plain)) if not _has_other_letters(plain) else []
+    joined_up = _INITIALS.sub(lambda found: found[0].replace(".", ""), re.sub(r"[’'`]", "", plain))
+    words = re.findall(r"[0-9A-Z]+", joined_up) if not _has_other_letters(plain) else []
     whole = " ".join(words)
     if whole in _WHOLE:
         return Command(_WHOLE[whole], is_spanish=whole in _SPANISH)
@@ -49,8 +59,10 @@ def read_command(text: str) -> Command:
     if len(words) == 2 and words[1] in _WITH_CODE:
         words.reverse()
     if words and words[0] in _WITH_CODE and (len(words) == 1 or (len(words) == 2 and _LIKE_A_CODE.fullmatch(words[1]))):
-        return Command(_WITH_CODE[words[0]], words[1] if len(words) == 2 else "", words[0] in _SPANISH)
-    return Command("unknown")
+        code = words[1] if len(words) == 2 else ""
+        return Command(_WITH_CODE[words[0]], code, words[0] in _SPANISH, says_yes=whole in _YES)
+    code = next((word for word in words if is_code(word)), "")
+    return Command("unknown", code, says_yes=whole in _YES, is_near=bool(code) or not _NEARLY.isdisjoint(words))
 
 
 def _has_other_letters(plain: str) -> bool:
@@ -80,7 +92,17 @@ _ENGLISH: Mapping[str, str] = {
     "help": "{name}: alerts about spills and their legal deadlines. Reply OK, ESC (escalate) or DONE with the code of a message. "
     "Reply STOP to end. Msg and data rates may apply. {link}",
     "unknown": "We did not understand; staff will read it. Reply OK, ESC (escalate) or DONE with the code of our message, as in: OK 4F7K",
+    "alone": "Nothing was recorded; staff will read your text. Send the word and the code alone: OK {code}, ESC {code} (escalate) or "
+    "DONE {code}",
     "stranger": "{name}: this number takes answers to spill alerts. To report a spill: {link} In an emergency call 911.",
+    "confirmed": "{name}: confirmed. You get {what} from now on. Reply HELP for help, STOP to end.",
+    "several_requests": "{name}: {number} requests of this number wait for a yes. Open the link in the one that you want.",
+    "no_request": "{name}: no request of this number waits for a yes. To get advisories, ask here: {link}",
+    "stop_public": "{name}: you get no more texts from this number. Reply START to get texts again.",
+    "help_public": "{name}: texts about spills. Reply STOP to end. Msg and data rates may apply. To report a spill: {link} "
+    "In an emergency call 911.",
+    "unknown_public": "{name}: this number sends texts about spills. Staff will read what you wrote. Reply STOP to end, HELP for help. "
+    "To report a spill: {link} In an emergency call 911.",
 }
 _IN_SPANISH: Mapping[str, str] = {
     "acknowledge": "Registrado: {person} ha visto {what}. Falta hacerlo, y los avisos siguen hasta entonces. {link}",
@@ -104,7 +126,17 @@ _IN_SPANISH: Mapping[str, str] = {
     "help": "{name}: avisos de derrames y sus plazos legales. Responda OK, ESC (escalar) o HECHO con el codigo del mensaje. "
     "Responda ALTO para terminar. Pueden aplicar tarifas. {link}",
     "unknown": "No entendimos, y una persona lo va a leer. Responda OK, ESC (escalar) o HECHO con el codigo del mensaje, como: OK 4F7K",
+    "alone": "No se registro nada; una persona lo va a leer. Envie solo la palabra y el codigo: OK {code}, ESC {code} (escalar) o "
+    "HECHO {code}",
     "stranger": "{name}: este numero recibe respuestas a avisos de derrames. Para reportar uno: {link} En una emergencia llame al 911.",
+    "confirmed": "{name}: confirmado. Desde ahora recibe {what}. Responda AYUDA para ayuda, ALTO para terminar.",
+    "several_requests": "{name}: {number} solicitudes de este numero esperan un si. Abra el enlace de la que quiere.",
+    "no_request": "{name}: ninguna solicitud de este numero espera un si. Para recibir avisos, pidalos aqui: {link}",
+    "stop_public": "{name}: no recibira mas mensajes de este numero. Responda START para recibirlos otra vez.",
+    "help_public": "{name}: avisos de derrames. Responda ALTO para terminar. Pueden aplicar tarifas. Para reportar un derrame: {link} "
+    "En una emergencia llame al 911.",
+    "unknown_public": "{name}: este numero envia avisos de derrames. Una persona leera lo que escribio. Responda ALTO para terminar, "
+    "AYUDA para ayuda. Para reportar un derrame: {link} En una emergencia llame al 911.",
 }
 
 

@@ -223,7 +223,7 @@ class Reply(SQLModel, table=True):
     sender: str = Field(max_length=320, index=True)
     text: str = _text()
     received_at: datetime
-    # acknowledge, escalate, done, stop, start, help, unknown
+    # acknowledge, escalate, done, stop, start, help, confirm, unknown
     meaning: str = Field(max_length=12)
     message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
     spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)

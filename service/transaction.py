@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVarTuple
 
 from sqlalchemy import event as sqlalchemy_event
-from sqlalchemy import insert, select, text
+from sqlalchemy import Select, insert, select, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlmodel import col
@@ -27,6 +27,7 @@ from service.tables import EventRow, Spill
 CHANNEL_OF_WAKEUPS = "spillclock_work"
 _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
 
+Held = TypeVarTuple("Held")
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
 
 
@@ -141,10 +142,19 @@ class Transaction:
             "happened_at": happened_at, "recorded_at": self.now,
         }  # fmt: skip
 
+    async def alone_with(self, what: str) -> None:
+        """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
+        if not self.house.settings.is_embedded:
+            await self.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": f"spillclock {what}"})
+
+    def held(self, query: Select[*Held], *, skip_locked: bool = False) -> Select[*Held]:
+        """A question whose rows a writing transaction holds until its end; one that only reads holds nothing."""
+        return query.with_for_update(skip_locked=skip_locked) if self.writes else query
+
     async def spill(self, reference: str) -> Spill:
         """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
         query = select(Spill).where(col(Spill.reference) == reference)
-        found: Spill | None = (await self.session.execute(query.with_for_update() if self.writes else query)).scalar_one_or_none()
+        found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
         return found

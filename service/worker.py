@@ -18,7 +18,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, wakeups, watch
+from service import escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
@@ -46,6 +46,7 @@ _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
+_SWEEP_COUNTS_SECONDS = 3600.0
 
 
 class Worker:
@@ -162,6 +163,7 @@ class Worker:
                 loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
                 loops.create_task(self._sweep_files())
+                loops.create_task(self._sweep_counts())
                 if self.house.settings.deadman_url.get_secret_value():
                     loops.create_task(self._give_signals())
                 for channel in self.channels.values():
@@ -210,6 +212,15 @@ class Worker:
                     log.info("%d files that no record names were removed", swept)
             except Exception:  # a blip of the database or the disk ends nothing
                 log.exception("worker %s failed while removing files that no record names; trying again", self.name)
+
+    async def _sweep_counts(self) -> None:
+        """Remove what was counted of senders once nothing depends on it any more, every hour."""
+        while True:
+            try:
+                await turnstile.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
+            await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
 
     async def _give_signals(self) -> None:
         """Tell the outside that all is well, for as long as it is."""

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
+from service import turnstile
 from service.access import staff_of
 from service.api.callers import bearer, house_of
 from service.closing import closed_in
@@ -66,7 +67,7 @@ class PhotosKept(BaseModel):
     warnings: list[str]
 
 
-@router.post("/spills/{reference}/photos", status_code=201, openapi_extra=_FORM_SCHEMA)
+@router.post("/spills/{reference}/photos", status_code=201, openapi_extra=_FORM_SCHEMA, responses=dict(turnstile.DOCUMENTED))
 async def send_photos(request: Request, response: Response, reference: str) -> PhotosKept:
     """Add photos to a spill; `Authorization: Bearer` with a staff token, or the last part of the report's `status_url`.
 
@@ -74,7 +75,10 @@ async def send_photos(request: Request, response: Response, reference: str) -> P
     others of the same request are refused; where none can be kept the answer is a 4xx.
     """
     house = house_of(request)
-    actor, by = await _sender(house, bearer(request), reference)
+    token = bearer(request)
+    if token is None or not token.startswith("sc_"):  # not one of staff
+        await turnstile.check(request, "photos")
+    actor, by = await _sender(house, token, reference)
     texts, files = await read_form(request)
     uploads = files.get("photos", [])
     if not uploads:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deadlines import as_z
-from service import obligations, spills
+from service import obligations, spills, turnstile
 from service.access import staff_of
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
 from service.errors import BadInput, NotAllowed, NotKnown
@@ -101,13 +101,15 @@ class DischargerIn(BaseModel):
     phone: str = ""
 
 
-@router.post("/spills", status_code=201, openapi_extra=_REPORT_SCHEMA)
+@router.post("/spills", status_code=201, openapi_extra=_REPORT_SCHEMA, responses=dict(turnstile.DOCUMENTED))
 async def report_spill(request: Request, response: Response) -> Received:
     """Report a spill. Public; a staff token may add any fact. The same `Idempotency-Key` with the same body gives the same answer."""
     house = house_of(request)
     token = bearer(request)
     staff = None
-    if token is not None:
+    if token is None:
+        await turnstile.check(request, turnstile.API_REPORT)
+    else:
         async with reading(house) as tx:
             staff = await staff_of(tx, token, "api")
         if staff.role == "viewer":  # a viewer may report like anybody, and states no more than anybody

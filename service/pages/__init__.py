@@ -6,6 +6,7 @@ that staff send (`discharger_links`); staff sign in (`sign_in`), see the board (
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
+Programs are kept from filling the form by `report_guard`; what looks automatic is judged in `held`. Open reports near a place: `nearby`.
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
@@ -24,7 +25,9 @@ from service.pages import (
     discharger,
     discharger_links,
     discharger_reports,
+    held,
     law,
+    nearby,
     on_call,
     photos,
     place,
@@ -32,6 +35,7 @@ from service.pages import (
     public_map,
     quantities,
     replies,
+    report_guard,
     seals,
     sign_in,
     spill,
@@ -48,6 +52,8 @@ for part in (public, what_if, law, status, discharger, act, sign_in, board, spil
 for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map):
     router.include_router(part.router)
 router.include_router(photos.staff_router)
+for part in (report_guard, nearby, held):
+    router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
 

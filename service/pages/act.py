@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service import acting, public_alerts
+from service import acting, public_alerts, turnstile
 from service.errors import NotKnown
 from service.links import key_of_token
 from service.pages.fields import read_fields
@@ -56,7 +56,7 @@ async def act_page(request: Request, token: str) -> Response:
     )  # fmt: skip
 
 
-@router.post("/act/{token}")
+@router.post("/act/{token}", dependencies=[Depends(turnstile.at("link"))])
 async def act(request: Request, token: str) -> Response:
     """Do what a button says. Pressed twice it is done once."""
     house, fields = house_of(request), await read_fields(request)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from service import advisories, public_alerts
+from service import advisories, public_alerts, turnstile
 from service.errors import BadInput, NotKnown
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, page, spoken, zone_of
@@ -49,7 +49,7 @@ async def _alerts(request: Request, typed: Fields, faults: Sequence[str] = (), s
     )  # fmt: skip
 
 
-@router.post("/alerts")
+@router.post("/alerts", dependencies=[Depends(turnstile.at("alerts sign-up"))])
 async def alerts(request: Request) -> Response:
     """Take the request. The answer is the same whether or not the address is known, or a message went to it."""
     fields = await read_fields(request)
@@ -93,7 +93,7 @@ async def confirm_page(request: Request, token: str) -> Response:
     return page(request, "alert_confirm.html", language=row.language, token=token, row=row, what=what, state=state)
 
 
-@router.post("/alerts/yes/{token}")
+@router.post("/alerts/yes/{token}", dependencies=[Depends(turnstile.at("link"))])
 async def confirm(request: Request, token: str) -> Response:
     """Say yes. Pressed twice it is said once."""
     async with transaction(house_of(request), "public") as tx:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from deadlines.limits import IMMEDIATELY
+from service.held_reports import how_many
 from service.obligations import board
 from service.office_days import cities_in_use
 from service.pages.calendars import ending
@@ -44,14 +45,15 @@ async def board_page(request: Request) -> Response:
         now = tx.now
         served = [each for each in await cities_in_use(tx) if staff.may_see(each)]
         barred = [one.says for one in await unreachable(tx, [each for each in house.cities if staff.may_see(each)])]
-        waiting = len(await unsettled(tx, staff))
+        waiting, held = len(await unsettled(tx, staff)), await how_many(tx)
     rows = [line(house, row, now) for row in found[:_PAGE]]
     top = {row["spill"].reference for row in unassigned}
     others = [row for row in rows if row["reference"] not in top]
     kept = {key: value for key, value in (("city", city), ("state", state), ("q", text)) if value}
     return staff_page(
         request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)},
-        calendars=ending(house, served, now), unreachable=barred, waiting=waiting, states=_STATES, city=city, state=state, text=text,
+        calendars=ending(house, served, now), unreachable=barred, waiting=waiting, held=held, states=_STATES, city=city, state=state,
+        text=text,
         unassigned=[line(house, row, now) for row in unassigned],
         alarms=[row for row in others if _is_alarm(row)], rows=[row for row in others if not _is_alarm(row)],
         earlier=f"/staff?{urlencode({**kept, 'page': number - 1})}" if number > 1 else "",

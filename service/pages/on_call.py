@@ -20,7 +20,7 @@ from service.on_call import roster_of
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, staff_page
-from service.parties import ROLE_NAMES
+from service.parties import ROLE_NAMES, secret_of
 from service.reach import AHEAD, warnings_of
 from service.transaction import Transaction, reading, transaction
 
@@ -50,10 +50,10 @@ async def _page(request: Request, staff: Staff, city: str, faults: Sequence[str]
     async with reading(house) as tx:
         roles = [await _role(tx, city, role) for role in ROLES]
         warnings = await warnings_of(tx, city)
+    may_change = RANKS.index(staff.role) >= RANKS.index("manager")
     return staff_page(
         request, "on_call.html", 422 if faults else 200, staff=staff, city=city, title=city_name(house, city), zone=zone, roles=roles,
-        warnings=warnings, faults=faults, typed=typed or Fields({}), may_change=RANKS.index(staff.role) >= RANKS.index("manager"),
-        done=request.query_params.get("done", ""),
+        warnings=warnings, faults=faults, typed=typed or Fields({}), may_change=may_change, done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 
@@ -70,6 +70,7 @@ async def _role(tx: Transaction, city: str, role: str) -> dict[str, Any]:
     names = {contact.id: contact.name for contact in roster.contacts}
     return {
         "id": role, "name": ROLE_NAMES[role], "people": roster.contacts, "now": roster.told(tx.now), "nobody": not roster.called(tx.now),
+        "webhooks": [(contact, secret_of(tx.house, contact)) for contact in roster.contacts if contact.webhook],
         "spans": roster.spans(tx.now, tx.now + AHEAD) if roster.watches else [],
         "rotas": [
             {

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
 from service.errors import NotKnown
+from service.image_reading import SMALL_EDGE
 from service.incoming_bodies import Upload
 from service.kept_files import (
     ATTACHMENT,
@@ -29,7 +30,7 @@ from service.kept_files import (
 )
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import house_of, spoken
-from service.pages.speech import Speech, marked
+from service.pages.speech import ENGLISH, Speech, marked
 from service.parties import respondent_of_token, spill_of_token
 from service.tables import KeptFile, Spill
 from service.transaction import House, Transaction, reading
@@ -56,15 +57,23 @@ _REMARKS: Mapping[str, str] = {
     "no_reader": marked("This photo cannot be shown here. The city has the file as you sent it."),
 }
 
+_FOR_STAFF = {
+    "damaged": "It is damaged, and may not show everything.",
+    "unreadable": "It could not be decoded. Be careful with the original.",
+    "no_reader": "Nothing here reads HEIC. The original opens on most phones and Macs.",
+}
+
 
 @dataclass(frozen=True)
 class ShownFile:
-    """A file as a page shows it. `base` and `number` make its address; `size` is in words, `remarks` say what is odd about it."""
+    """A file as a page shows it. `width`, `height`: of its thumbnail; `size` is in words, `remarks` say what is odd about it."""
 
     id: int
     name: str
     is_shown: bool
     is_picture: bool
+    width: int
+    height: int
     size: str
     sent_at: datetime
     sent_by: str
@@ -73,16 +82,24 @@ class ShownFile:
     place: str
 
 
-def shown_files(speech: Speech, rows: Sequence[KeptFile]) -> list[ShownFile]:
+def shown_files(speech: Speech, rows: Sequence[KeptFile], remarks: Mapping[str, str] = _REMARKS) -> list[ShownFile]:
     """Files for the macro `gallery` of photo_parts.html."""
     return [
         ShownFile(
-            row.id or 0, row.name, row.is_shown, row.media_type in PICTURES, _size(speech, row.size), row.kept_at, row.sent_by,
-            [speech.say(_REMARKS[flag]) for flag in row.flags if flag in _REMARKS], row.camera_time,
+            row.id or 0, row.name, row.is_shown, row.media_type in PICTURES, *_thumbnail(row), _size(speech, row.size), row.kept_at,
+            row.sent_by,
+            [speech.say(remarks[flag]) for flag in row.flags if flag in remarks], row.camera_time,
             f"{row.lat:.5f}, {row.lon:.5f}" if row.lat is not None and row.lon is not None else "",
         )
         for row in rows
     ]  # fmt: skip
+
+
+def _thumbnail(row: KeptFile) -> tuple[int, int]:
+    """Its size in pixels, which keeps its place on the page until it is there."""
+    width, height = row.width or 1, row.height or 1
+    scale = min(1.0, SMALL_EDGE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _size(speech: Speech, size: int) -> str:
@@ -94,11 +111,11 @@ async def photos_of(tx: Transaction, spill: Spill, speech: Speech) -> list[Shown
     return shown_files(speech, await kept_files(tx, spill, PHOTO))
 
 
-async def files_of(tx: Transaction, spill: Spill, speech: Speech) -> tuple[list[ShownFile], list[ShownFile]]:
+async def files_of(tx: Transaction, spill: Spill) -> tuple[list[ShownFile], list[ShownFile]]:
     """The photos of a spill and the papers sent by whoever answers for it, for staff."""
     rows = await kept_files(tx, spill)
     photos, papers = ([row for row in rows if row.purpose == purpose] for purpose in (PHOTO, ATTACHMENT))
-    return shown_files(speech, photos), shown_files(speech, papers)
+    return shown_files(ENGLISH, photos, _FOR_STAFF), shown_files(ENGLISH, papers, _FOR_STAFF)
 
 
 async def keep_photos(request: Request, belonging: Belonging, uploads: Sequence[Upload]) -> tuple[list[KeptFile], list[str]]:

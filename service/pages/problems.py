@@ -23,6 +23,13 @@ _NEXT_STEPS = {
     422: (marked("Something is missing or wrong"), marked("Go back, correct what is named here, and send it again.")),
     429: (marked("Too many at once"), marked("Wait a minute and try again.")),
 }
+_TOO_MANY_REPORTS = (
+    marked("Too many reports at once"),
+    marked(
+        "Many reports came from your network in a short time, so this one was not taken. If anybody is in danger, call 911. "
+        "If the spill is new, call your city. Or go back and send the report again later: your browser may still have what you typed."
+    ),
+)  # fmt: skip
 _OUR_FAULT = (
     marked("Something went wrong on our side"),
     marked("What you sent may not have been kept. Go back and try again in a minute."),
@@ -32,6 +39,8 @@ _OUR_FAULT = (
 def error_page(request: Request, error: SpillclockError) -> HTMLResponse:
     """A plain page that says what happened and what to do, with the right status."""
     title, advice = _NEXT_STEPS.get(error.status, _OUR_FAULT)
+    if error.status == 429 and request.url.path == "/report":
+        title, advice = _TOO_MANY_REPORTS
     for_staff = request.url.path.startswith("/staff")
     # What exactly was wrong is in English and for staff; the public is told what to do.
     detail = str(error) if for_staff and error.status not in (404, 405) else ""

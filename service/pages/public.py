@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
@@ -10,9 +11,12 @@ from fastapi.responses import RedirectResponse, Response
 
 from service.errors import BadInput
 from service.intake import Arrival, Intake, take_in
+from service.kept_files import PHOTO, Belonging
 from service.pages.fields import Fields, read_fields
+from service.pages.photos import keep_photos
 from service.pages.rendering import house_of, now_of, page, spoken, zone_of
-from service.pages.report_form import body_of, is_empty, key_of, new_once
+from service.pages.report_form import LIKENESSES, TURNS, body_of, is_empty, key_of, new_once, turned
+from service.pages.report_guard import count_report, doubts_about
 
 log = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
@@ -30,28 +34,35 @@ async def home(request: Request) -> Response:
 @router.get("/report")
 async def report_form(request: Request) -> Response:
     """The empty form."""
-    return _form(request, Fields({"once": [new_once(now_of(request))]}))
+    return _form(request, Fields(), is_fresh=True)
 
 
 @router.post("/report")
 async def report(request: Request) -> Response:
-    """Take the report in and lead to its page. Where it cannot be kept, the form comes back with everything that was typed."""
+    """Take the report in and lead to its page. Where it cannot be kept, the form comes back with everything that was typed.
+
+    The report comes first: a photo that cannot be kept is told of on the page of a report that is.
+    """
+    standing = await count_report(request)
     fields = await read_fields(request)
+    if "turn" in fields:  # the other language was asked for; nothing is sent yet
+        return _form(request, turned(fields))
     if is_empty(fields):
         return _form(request, fields, 422, "empty")
-    taken = await _take_in(request, fields)
+    taken = await _take_in(request, fields, await doubts_about(request, standing, fields))
     if taken is None:
         return _form(request, fields, 503, "not kept")
-    return RedirectResponse(urlsplit(taken.status_url).path, 303)
+    left_over = await _keep_photos(request, taken.reference, fields)
+    return RedirectResponse(urlsplit(taken.status_url).path + (f"?unkept={left_over}" if left_over else ""), 303)
 
 
-async def _take_in(request: Request, fields: Fields) -> Intake | None:
+async def _take_in(request: Request, fields: Fields, doubts: Sequence[str]) -> Intake | None:
     """The report's receipt, or None where it could not be kept. Tried twice: two taps at once can trip over one another."""
     house = house_of(request)
     body, key = body_of(fields, now_of(request)), key_of(fields)
     for number in range(_TRIES):
         try:
-            return await take_in(house, Arrival(body, by_way_of="web", sender="public", key=key))
+            return await take_in(house, Arrival(body, by_way_of="web", sender="public", key=key, doubts=doubts))
         except BadInput:
             key = ""  # the key stands for another report: better kept twice than not at all
         except Exception:
@@ -59,10 +70,29 @@ async def _take_in(request: Request, fields: Fields) -> Intake | None:
     return None
 
 
-def _form(request: Request, fields: Fields, status: int = 200, problem: str = "") -> Response:
+async def _keep_photos(request: Request, reference: str, fields: Fields) -> int:
+    """Keep the photos of a report that is taken in. Returns how many could not be kept; whatever happens, the report stands."""
+    uploads = fields.uploads("photos")
+    if not uploads:
+        return 0
+    shares = fields.text("share_location") == "yes"
+    belonging = Belonging(reference, PHOTO, f"reporter of {reference}", "the reporter", share_location=shares)
+    try:
+        _, faults = await keep_photos(request, belonging, uploads)
+    except Exception:  # the report must not fail for a photo
+        log.exception("the photos of %s could not be kept", reference)
+        return len(uploads)
+    return len(faults)
+
+
+def _form(request: Request, fields: Fields, status: int = 200, problem: str = "", *, is_fresh: bool = False) -> Response:
+    """The form with what was typed. `is_fresh`: nothing was yet, so that a draft on the phone may be laid into it."""
     house = house_of(request)
     if "once" not in fields:
         fields = Fields({**fields.values, "once": [new_once(now_of(request))]})
     language = fields.text("language") or spoken(request).language
     zone = zone_of(house, None)
-    return page(request, "report.html", status, fields=fields, problem=problem, zone=zone, wanted_language=language)
+    return page(
+        request, "report.html", status, fields=fields, problem=problem, zone=zone, wanted_language=language, is_fresh=is_fresh,
+        likenesses=LIKENESSES, turns=TURNS,
+    )  # fmt: skip

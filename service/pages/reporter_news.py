@@ -34,6 +34,8 @@ from service.transaction import House
 
 # What a flag of intake says to the person who reported. The last line catches whatever has no words of its own.
 _FLAG_WORDS: Sequence[tuple[str, str]] = (
+    (r"^volume: in words, .* was read as", marked("We read the amount from your words. Staff will check it.")),
+    (r"^volume: in words, .* not how much at most", marked("You told us how much at least. Staff will estimate the rest.")),
     (r"no volume|^volume", marked("We could not tell how much was spilled. Staff will estimate it.")),
     (r"no description", marked("You did not describe it in words. That is fine; staff may look for themselves.")),
     (r"no place", marked("You did not say where it is. If you can, send another report with the place.")),
@@ -43,7 +45,10 @@ _FLAG_WORDS: Sequence[tuple[str, str]] = (
     (r"^location", marked("The map position could not be used. Staff will find the place from your words.")),
     (r"^seen_at: over 30 days", marked("You saw it more than 30 days ago. Staff will confirm the date.")),
     (r"^seen_at: lies in the future", marked("The time you gave lies in the future, so we left it out.")),
+    (r"^seen_at: in words", marked("We read the time from your words. Staff will check it.")),
+    (r"^seen_at: the clocks are changed", marked("The clocks were changed in that hour. We took the earlier reading.")),
     (r"^(seen|known|reported|discharged|ended)_at", marked("The time you gave could not be used. What you wrote is kept.")),
+    (r"^suspicious", marked("A person looks at this report first.")),
     (r"could not be applied", marked("Our automatic check had a problem. Your report is safe, and a person has been told to look at it.")),
     (r"", marked("Part of what was sent could not be used automatically. It is kept, and staff can read it.")),
 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import uuid
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
 from sqlmodel import col
 from starlette.background import BackgroundTask
 
 from notifiers import Channel, Message, Outcome
+from service import turnstile
 from service.access import LINK_LASTS, SESSION_LASTS, account_of, close_session, issue, open_session, staff_of
 from service.errors import NotKnown, NotSignedIn
 from service.pages.entrance import SESSION_COOKIE, admitted, next_page
@@ -32,7 +33,7 @@ async def sign_in_form(request: Request) -> Response:
     return staff_page(request, "sign_in.html", wanted=next_page(request.query_params.get("next", "")), sent=False, problem="")
 
 
-@router.post("/sign-in")
+@router.post("/sign-in", dependencies=[Depends(turnstile.at("sign-in"))])
 async def sign_in(request: Request) -> Response:
     """Mail a link, or take a token. The answer to an address is the same whether or not it has an account."""
     fields = await read_fields(request)
@@ -111,7 +112,7 @@ async def enter_page(request: Request, token: str) -> Response:
     return staff_page(request, "enter.html", token=token, wanted=next_page(request.query_params.get("next", "")))
 
 
-@router.post("/enter/{token}")
+@router.post("/enter/{token}", dependencies=[Depends(turnstile.at("link"))])
 async def enter(request: Request, token: str) -> Response:
     """Use the link and open a session."""
     fields = await read_fields(request)

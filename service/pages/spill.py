@@ -65,7 +65,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         inquired = await obligations.open_questions(tx, spill)
         closing = await closing_shown(tx, spill, history)
         links = await links_shown(tx, spill)
-        photos, papers = await files_of(tx, spill, ENGLISH)
+        photos, papers = await files_of(tx, spill)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
@@ -109,8 +109,12 @@ async def _ladders(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dic
 
 async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
     """Whom a rung tells, by the rotas as they are known now, and how."""
-    names = {role: ", ".join(person.name for person in await people_of(tx, spill, role, rung.at)) for role in rung.tell}
-    parts = [f"{ROLE_NAMES.get(role, role)} ({names[role] or 'nobody fills this role'})" for role in rung.tell]
+    parts = []
+    for role in rung.tell:
+        people = await people_of(tx, spill, role, rung.at)
+        names = ", ".join(person.name for person in people if set(rung.by) & person.addresses.keys())
+        nobody = "nobody has an address for this" if people else "nobody fills this role"
+        parts.append(f"{ROLE_NAMES.get(role, role)} ({names or nobody})")
     return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
 
 

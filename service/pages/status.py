@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service import papers
+from service import papers, turnstile
 from service.closing import closed_in
 from service.errors import BadInput, Conflict
 from service.events import ReporterAdded
@@ -17,6 +18,7 @@ from service.following import LONGEST_ADDITION, add_words, ask_for_action, note_
 from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
 from service.pages.fields import Fields, read_fields
+from service.pages.nearby import offered
 from service.pages.photos import keep_photos, photos_of
 from service.pages.record_copy import law_of_copies, record_copy
 from service.pages.rendering import house_of, page, spoken, zone_of
@@ -34,7 +36,20 @@ router = APIRouter(include_in_schema=False)
 @router.get("/status/{token}")
 async def status(request: Request, token: str) -> Response:
     """The page of one report, for whoever holds its private link."""
-    return await _status_page(request, token)
+    return await _status_page(request, token, photo_faults=_left_over(request))
+
+
+def _left_over(request: Request) -> list[str]:
+    """What the form says of photos that could not be kept with the report, by `unkept` in the address."""
+    count, house, speech = request.query_params.get("unkept", ""), house_of(request), spoken(request)
+    if not re.fullmatch(r"[1-9]\d{0,2}", count):
+        return []
+    kinds = speech.say("A photo can be JPEG, PNG, WebP or HEIC and have %(most)s MB.", most=speech.number(house.settings.largest_file_mb))
+    told = speech.count(
+        "%(number)s photo could not be kept. Your report is safe; add it again here.",
+        "%(number)s photos could not be kept. Your report is safe; add them again here.", int(count),
+    )  # fmt: skip
+    return [f"{told} {kinds}"]
 
 
 async def _status_page(
@@ -47,6 +62,7 @@ async def _status_page(
         owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
         will_be_told = bool(reporter_of(tx, spill).addresses)
         photos = await photos_of(tx, spill, speech)
+        near = await offered(tx, speech, spill, history)
     zone = zone_of(house, spill.city)
     said = said_by_city(speech, house, spill, history)
     added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
@@ -56,6 +72,7 @@ async def _status_page(
         raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
         done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, photo_faults=photo_faults, longest=LONGEST_ADDITION,
+        nearby=near,
     )  # fmt: skip
 
 
@@ -77,7 +94,7 @@ async def _writing(request: Request, token: str) -> AsyncIterator[tuple[Transact
         yield tx, await tx.spill(reference)
 
 
-@router.post("/status/{token}/more")
+@router.post("/status/{token}/more", dependencies=[Depends(turnstile.at("addition"))])
 async def add(request: Request, token: str) -> Response:
     """Keep what the reporter tells now, and their photos; staff are told. What cannot be kept comes back with the form."""
     house, fields = house_of(request), await read_fields(request)
@@ -124,7 +141,7 @@ def _plain(speech: Speech, error: BadInput | Conflict) -> str:
     )
 
 
-@router.post("/status/{token}/copy")
+@router.post("/status/{token}/copy", dependencies=[Depends(turnstile.at("addition"))])
 async def copy(request: Request, token: str) -> Response:
     """Note that the reporter takes a copy of the record, and hand it out."""
     async with _writing(request, token) as (tx, spill):
@@ -132,7 +149,7 @@ async def copy(request: Request, token: str) -> Response:
     return RedirectResponse(f"/status/{token}/record.pdf", 303)
 
 
-@router.get("/status/{token}/record.pdf")
+@router.get("/status/{token}/record.pdf", dependencies=[Depends(turnstile.at("paper"))])
 async def record(request: Request, token: str) -> Response:
     """The record of the report as a PDF, in the language of the request."""
     speech = spoken(request)
@@ -146,7 +163,7 @@ async def record(request: Request, token: str) -> Response:
     return Response(await papers.render(paper, speech.language), media_type="application/pdf", headers=headers)
 
 
-@router.post("/status/{token}/action")
+@router.post("/status/{token}/action", dependencies=[Depends(turnstile.at("addition"))])
 async def action(request: Request, token: str) -> Response:
     """Note that the reporter wants to know what action was taken; staff are told."""
     async with _writing(request, token) as (tx, spill):

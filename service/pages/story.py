@@ -337,6 +337,19 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.PlaceMoved: _moved_place,
     e.ActRecorded: _act,
     e.AssessmentFailed: lambda _, event: (f"ALARM: the law could not be applied: {event.problem}", [], "bad"),
+    e.ReportHeld: lambda _, event: (
+        "It looks automatic: nobody was alerted, and no clock runs until a person judges it.",
+        [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in event.doubts],
+        "bad",
+    ),
+    e.ReportReleased: lambda _, event: (f"It was put to the law after all: {event.reason}.", [], "good"),
+    e.SaidToBeSame: lambda _, event: (
+        f"The reporter says that it is the same spill as {event.other}."
+        if event.other
+        else "The reporter says that it is none of the spills reported near it.",
+        [],
+        "plain",
+    ),
     e.TriageAsked: lambda _, event: (f"A person was asked to look: {event.reason}.", [], "plain"),
     e.DischargerNamed: _named,
     e.ObligationOpened: _opened,

@@ -55,7 +55,7 @@ export async function openMap(element, given) {
   ]);
   const L = window.L;
   const map = L.map(element, {
-    zoomControl: false, minZoom: 3, maxZoom: 18, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, inertia: !still,
+    zoomControl: false, minZoom: 3, maxZoom: 18, zoomAnimation: !still, fadeAnimation: false, markerZoomAnimation: !still, inertia: !still,
   });
   map.attributionControl.setPrefix(false);
   L.control.zoom({ position: "bottomright", zoomInTitle: given.zoomIn, zoomOutTitle: given.zoomOut }).addTo(map);

@@ -114,6 +114,18 @@
         element.focus({ preventScroll: true });
       }
     });
+    uncover();
+  }
+
+  // What a popup half covers cannot be pressed safely: it waits until the popup is gone.
+  function uncover() {
+    const box = canvas.querySelector(".leaflet-popup-content-wrapper");
+    const over = box ? box.getBoundingClientRect() : null;
+    canvas.querySelectorAll(".map-sign").forEach(function (sign) {
+      const at = sign.getBoundingClientRect();
+      const isUnder = over && at.right > over.left && at.left < over.right && at.bottom > over.top && at.top < over.bottom;
+      sign.classList.toggle("map-under", Boolean(isUnder));
+    });
   }
 
   async function fetched() {
@@ -152,6 +164,7 @@
       const close = event.popup.getElement().querySelector(".leaflet-popup-close-button");
       close.setAttribute("aria-label", given.close);
       close.title = given.close;
+      uncover();
       event.popup.getElement().addEventListener("keydown", function (pressed) {
         if (pressed.key === "Escape") {
           map.closePopup();
@@ -159,6 +172,7 @@
       });
     });
     map.on("popupclose", function () {
+      canvas.querySelectorAll(".map-under").forEach(function (sign) { sign.classList.remove("map-under"); });
       const before = opened instanceof Element ? opened : canvas.querySelector(`[data-key="${opened}"]`);
       // Only where the focus was in what is gone; whoever follows a link of it moves on.
       if (!document.activeElement || document.activeElement === document.body || document.activeElement.closest(".leaflet-popup")) {
@@ -182,7 +196,7 @@
       const chosen = map_.cities && given.city ? map_.cities.getLayers().find(function (one) { return one.feature.properties.city === given.city; }) : null;
       map.invalidateSize({ animate: false });
       if (spills.length) {
-        map.fitBounds(L.latLngBounds(spills.map(function (one) { return one.point; })), { maxZoom: 14, padding: [40, 40], animate: false });
+        map.fitBounds(L.latLngBounds(spills.map(function (one) { return one.point; })), { maxZoom: 14, paddingTopLeft: [30, 30], paddingBottomRight: [80, 60], animate: false });
       } else if (chosen || map_.cities) {
         map.fitBounds((chosen || map_.cities).getBounds(), { animate: false });
       }

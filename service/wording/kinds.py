@@ -192,7 +192,10 @@ KINDS: Mapping[str, Kind] = {
             "Somebody asked us to send this address: {wanted}.\n\nWas it you? Then say yes by {expires}.\nYes, send them: {link}\n\n"
             "If it was not you, do nothing: you will hear no more from us."
         ),
-        marked("{city}: to get {wanted}, say yes by {expires}; else ignore this. {link}"),
+        marked(
+            "{city}: to get {wanted}, reply YES or open the link by {expires}. Not you? Ignore this. Reply HELP for help, STOP to end. "
+            "Msg and data rates may apply. {link}"
+        ),
     ),
     "from_reporter": Kind(
         "The reporter adds or asks",

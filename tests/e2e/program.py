@@ -80,7 +80,7 @@ class Spillclock:
         self.folder = folder
         self.home = folder / "home"
         self.port = free_port()
-        self.settings = {"home_dir": str(self.home), "bind": f"127.0.0.1:{self.port}", **settings}
+        self.settings = {"home_dir": str(self.home), "bind": f"127.0.0.1:{self.port}", "limit_factor": "1000", **settings}
         self.process: subprocess.Popen[bytes] | None = None
         self.log = folder / "serve.log"
 

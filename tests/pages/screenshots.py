@@ -28,7 +28,7 @@ async def _walk(show: Show, folder: Path, scenes: list[Scene], width: int, langu
         for scene in scenes:
             if scene.staff == staff and (language == "en" or (scene.spanish and not scene.staff)):
                 await show.open(page, scene)
-                await page.screenshot(path=folder / f"{scene.name}-{width}-{language}{'-dark' if dark else ''}.png", full_page=True)
+                await page.screenshot(path=folder / f"{scene.name}-{width}-{language}{'-dark' if dark else ''}.png", full_page=True, timeout=90_000)
         await context.close()
 
 

@@ -113,7 +113,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("replies", "/staff/replies", staff=True),
     Scene("suppressions", "/staff/suppressions", unfold, staff=True),
     Scene("subscriptions", "/staff/subscriptions", staff=True),
-    Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe"), staff=True),
+    Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
     Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
     Scene("calendars", "/staff/calendars", staff=True),
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),

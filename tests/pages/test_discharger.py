@@ -1,4 +1,4 @@
-"""The discharger's page, without JavaScript: clocks, calls, acts, and written reports."""
+"""The discharger's page, without JavaScript: clocks, call sheets, calls and acts. Its written reports: test_discharger_reports.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.events import ActRecorded, FollowUpFiled, ObligationMet
+from service.events import ActRecorded
 from tests.pages.conftest import Site
 from tests.pages.markup import Page, sent_by
 from tests.spills import IN_ONTARIO, a_report
@@ -21,20 +21,6 @@ async def opened(site: Site, **facts: Any) -> tuple[str, str, Page]:
     reference = await site.home.report(a_report(**facts))
     link = await site.link("respond", reference)
     return reference, link, await site.visitor().get(link)
-
-
-async def report_form(site: Site, link: str, title: str = FIVE_DAYS) -> Page:
-    """The page of the written report of a duty."""
-    visitor = site.visitor()
-    card = (await visitor.get(link)).card(title)
-    [address] = {anchor["href"] for anchor in card.all("a") if anchor["href"].endswith("/report")}
-    return await visitor.get(address)
-
-
-def filled_in(page: Page, **items: str) -> dict[str, Any]:
-    """Every item of a report form, filled in."""
-    names = [area["name"] for area in page.root.all("textarea") if area["name"].startswith("item.")]
-    return {**{name.replace(".", "__"): f"text of {name}" for name in names}, "by": "Dana Cruz, crew lead", **items}
 
 
 async def test_each_duty_says_until_when_to_whom_how_and_why(site: Site) -> None:
@@ -137,73 +123,6 @@ async def test_the_duties_of_another_spill_are_out_of_reach(site: Site) -> None:
     assert await site.home.events(other, ActRecorded) == []
 
 
-async def test_a_report_asks_exactly_what_the_law_lists(site: Site) -> None:
-    _, link, _ = await opened(site)
-    page = await report_form(site, link)
-    assert [label.text for label in page.root.all("label")] == [
-        "type of the material or waste", "volume of the material or waste", "cause of the discharge", "all corrective actions taken",
-        "measures that will prevent it from happening again", "Your name and title",
-    ]  # fmt: skip
-
-
-async def test_a_draft_is_kept_and_files_nothing(site: Site) -> None:
-    reference, link, _ = await opened(site)
-    page = await report_form(site, link)
-    action = page.response.url.path
-    page = await site.visitor().send(page, action, "draft", item__cause="roots in the lateral")
-    assert "The draft is kept. It is not filed yet." in page.text
-    assert page.one("item-cause").text == "roots in the lateral"
-    assert "Go on with the report" in (await site.visitor().get(link)).card(FIVE_DAYS).text
-    assert await site.home.events(reference, FollowUpFiled) == []
-
-
-async def test_a_complete_report_meets_the_duty_and_is_stamped_on_time(site: Site) -> None:
-    reference, link, _ = await opened(site)
-    page = await report_form(site, link)
-    site.home.clock.jump(days=1)
-    page = await site.visitor().send(page, page.response.url.path, "file", **filled_in(page))
-    assert "Filed Dec 2, 2026, 2:05 PM PST, on time" in page.text
-    assert "The duty is done." in page.text
-    assert "Version 1, filed by Dana Cruz, crew lead." in page.text
-    row = await site.home.clock_of(reference, "chino/rwqcb-written-5-days")
-    assert row.state == "met"
-    [stamp] = await site.home.events(reference, FollowUpFiled)
-    assert stamp.missing == []
-    assert "Done on time" in (await site.visitor().get(link)).card(FIVE_DAYS).text
-
-
-async def test_a_report_with_a_gap_is_filed_but_names_what_is_missing(site: Site) -> None:
-    reference, link, _ = await opened(site)
-    page = await report_form(site, link)
-    action = page.response.url.path
-    page = await site.visitor().send(page, action, "file", **filled_in(page, item__cause="  "))
-    assert "the duty is still open, because this is missing: cause of the discharge" in page.text
-    assert await site.home.events(reference, ObligationMet, "chino/rwqcb-written-5-days") == []
-    page = await site.visitor().send(page, action, "file", item__cause="roots")
-    assert "The duty is done." in page.text
-    assert "Version 2:" in page.text
-    assert "Version 1:" in page.text
-
-
-async def test_a_late_report_is_taken_and_stamped_by_how_much(site: Site) -> None:
-    _, link, _ = await opened(site)
-    site.home.clock.jump(days=6)
-    page = await report_form(site, link)
-    page = await site.visitor().send(page, page.response.url.path, "file", **filled_in(page))
-    assert "late by 14 hours 5 minutes" in page.text
-    assert "Done late" in (await site.visitor().get(link)).card(FIVE_DAYS).text
-
-
-async def test_filing_without_a_name_comes_back_with_everything_typed(site: Site) -> None:
-    reference, link, _ = await opened(site)
-    page = await report_form(site, link)
-    page = await site.visitor().send(page, page.response.url.path, "file", **filled_in(page, by=" "))
-    assert page.status == 422
-    assert "Write the name and title" in page.text
-    assert page.one("item-cause").text == "text of item.cause"
-    assert await site.home.events(reference, FollowUpFiled) == []
-
-
 async def test_a_call_duty_has_no_report_page(site: Site) -> None:
     reference, link, _ = await opened(site)
     row = await site.home.clock_of(reference, "california/cal-oes-sewage")
@@ -250,5 +169,79 @@ async def test_the_page_speaks_spanish(site: Site) -> None:
     assert "La hora está en el futuro." in page.text
     site.home.clock.jump(hours=3)
     assert "Vencido hace 1 hora" in (await visitor.get(link)).text
-    form_page = await visitor.get(f"{link}/duties/{(await site.home.clock_of(reference, 'chino/rwqcb-written-5-days')).id}/report")
-    assert "causa de la descarga" in form_page.text
+
+
+# -- call sheets
+
+
+async def call_sheet(site: Site, link: str, title: str = CAL_OES, **headers: str) -> Page:
+    """The call sheet of a duty, by the link on its card."""
+    visitor = site.visitor(**headers)
+    [address] = {anchor["href"] for anchor in (await visitor.get(link)).card(title).all("a") if anchor["href"].endswith("/call")}
+    return await visitor.get(address)
+
+
+async def test_a_call_sheet_says_whom_to_call_and_what_to_say(site: Site) -> None:
+    reference, link, _ = await opened(site, reached=["storm_drain"], discharged_at="2026-12-01T13:30-08:00")
+    await site.home.name_discharger(reference, "Golden Wok LLC", phone="+19095550144")
+    page = await call_sheet(site, link)
+    assert [anchor["href"] for anchor in page.root.all("a") if anchor["href"].startswith("tel:")] == [
+        "tel:+18008527550",
+        "tel:+19168458911",
+    ]
+    for words in (
+        "I call for Golden Wok LLC. You can call me back at +19095550144.",
+        "I report a spill: Sewage or toilet water.",
+        "About 1,500 gallons.",
+        "City of Chino, California",
+        "It began Dec 1, 2026, 1:30 PM PST.",
+        "It reached: A storm drain.",
+        "Which creek, channel or other water?",
+        "The Cal OES control number. Ask for it before you hang up",
+        "Do not wait until you know everything.",
+    ):
+        assert words in page.text
+    assert "Not on record. Say what you know" in page.text  # what is being done
+
+
+async def test_a_call_is_recorded_from_its_sheet_and_told_on_the_next(site: Site) -> None:
+    reference, link, _ = await opened(site)
+    page = await call_sheet(site, link)
+    [form] = page.root.all("form")
+    page = await site.visitor().send(page, form, spoke_to="Warning Center", control_number="26-1234")
+    assert "Recorded. Thank you." in page.text
+    [act] = await site.home.events(reference, ActRecorded)
+    assert (act.act["recipient"], act.note) == ("cal-oes", "spoke to Warning Center; control number 26-1234")
+    other = await call_sheet(site, link, "Call the county health officer")
+    assert "Cal OES State Warning Center, control number 26-1234" in other.text
+
+
+async def test_a_fault_on_a_call_sheet_comes_back_to_it(site: Site) -> None:
+    _, link, _ = await opened(site)
+    page = await call_sheet(site, link)
+    [form] = page.root.all("form")
+    page = await site.visitor().send(page, form, at="2027-01-01T00:00", spoke_to="Maria")
+    assert page.status == 422
+    assert "lies in the future" in page.text
+    [form] = page.root.all("form")
+    assert dict(sent_by(form))["spoke_to"] == "Maria"
+
+
+async def test_a_spanish_call_sheet_carries_its_english(site: Site) -> None:
+    _, link, _ = await opened(site)
+    page = await call_sheet(site, link, "Llame a Cal OES ahora por las aguas negras", accept_language="es")
+    assert "Reporto un derrame: Aguas negras" in page.text
+    assert "I report a spill: Sewage or toilet water." in page.text
+
+
+async def test_only_a_telephone_duty_has_a_call_sheet(site: Site) -> None:
+    reference, link, _ = await opened(site)
+    row = await site.home.clock_of(reference, "chino/rwqcb-written-5-days")
+    assert (await site.visitor().get(f"{link}/duties/{row.id}/call")).status == 404
+
+
+async def test_oil_on_water_asks_for_the_federal_report_number(site: Site) -> None:
+    _, link, _ = await opened(site, material="petroleum", reached=["surface_water"], sheen=True)
+    page = await call_sheet(site, link, "Call the National Response Center about the oil")
+    for words in ("The report number of the National Response Center.", "how large is the sheen?", "800-424-8802"):
+        assert words in page.text

@@ -102,7 +102,7 @@ async def test_the_console_shows_photos_papers_and_what_is_odd_about_them(site: 
         *(f"/staff/spills/{reference}/files/{row.id}/original" for row in (shown, broken, paper)),
     }
     assert "Camera position: 34.01000, -117.69000" in page.text
-    assert "This photo cannot be shown." in page.text
+    assert "It could not be decoded." in page.text
     assert "<i>lab.pdf" in page.text
     assert "3 files were sent." in page.text
     viewers = await (await site.staff("viewer")).get(f"/staff/spills/{reference}")

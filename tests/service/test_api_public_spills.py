@@ -179,8 +179,9 @@ async def fill(home: Household) -> None:
         })  # fmt: skip
         shown.append({
             "spill_id": number, "reference": reference, "city": ("chino", "ontario")[number % 3 == 0], "amount": "unknown",
-            "material": materials[number // 2 % 4], "reached": ["street"], "received_at": at.replace(minute=0), "lat": 34.0 + number % 97 / 1000,
-            "lon": -117.6 - number % 89 / 1000, "state": "looked_at", "advisory": "none", "changed_at": at,
+            "material": materials[number // 2 % 4], "reached": ["street"], "received_at": at.replace(minute=0),
+            "lat": 34.0 + number % 97 / 1000, "lon": -117.6 - number % 89 / 1000, "state": "looked_at",
+            "advisory": "none", "changed_at": at,
         })  # fmt: skip
     async with transaction(home.house, "test") as tx:
         await tx.session.execute(insert(Spill), rows)

@@ -67,6 +67,8 @@ async def told(phones: Telephones) -> tuple[str, str]:
         ("OK 4F7K", "acknowledge", "4F7K"), ("ok 4f7k", "acknowledge", "4F7K"), ("  Ok,  4f7k.  ", "acknowledge", "4F7K"),
         ("OK", "acknowledge", ""), ("ok!", "acknowledge", ""), ("Ack 4F7K", "acknowledge", "4F7K"), ("SÍ 4F7K", "acknowledge", "4F7K"),
         ("si", "acknowledge", ""), ("Visto 4F7K", "acknowledge", "4F7K"), ("OK4F7K", "acknowledge", "4F7K"),
+        ("o.k. - 4f7k!!", "acknowledge", "4F7K"), ("O.K.", "acknowledge", ""), ("O.K.4F7K", "acknowledge", "4F7K"),
+        ("s.t.o.p.", "stop", ""), ("o.k. to stop. a.m.", "unknown", ""), ("YES", "unknown", ""),
         ("4F7K ok", "acknowledge", "4F7K"), ("\N{THUMBS UP SIGN} OK 4F7K", "acknowledge", "4F7K"), ("OK 9999", "acknowledge", "9999"),
         ("ESC 4F7K", "escalate", "4F7K"), ("escalate 4F7K", "escalate", "4F7K"), ("Escalar", "escalate", ""),
         ("done 4F7K", "done", "4F7K"), ("¡Hecho! 4F7K", "done", "4F7K"),
@@ -79,7 +81,7 @@ async def told(phones: Telephones) -> tuple[str, str]:
         ("OK I am at the drain, stop valve closed", "unknown", ""), ("OK Omar", "unknown", ""), ("ok thanks", "unknown", ""),
         ("not OK", "unknown", ""), ("the end", "unknown", ""), ("don't stop", "unknown", ""), ("done with it", "unknown", ""),
         ("help is on the way", "unknown", ""), ("start pumping", "unknown", ""), ("", "unknown", ""), ("?", "unknown", ""),
-        ("4F7K", "unknown", ""), ("OK 4F7K 3C6D", "unknown", ""), ("OK 4F7K thanks", "unknown", ""), ("СТОП ok", "unknown", ""),
+        ("4F7K", "unknown", "4F7K"), ("OK 4F7K 3C6D", "unknown", "4F7K"), ("OK 4F7K thanks", "unknown", "4F7K"), ("СТОП ok", "unknown", ""),
         ("\N{THUMBS UP SIGN}", "unknown", ""), ("OKAY", "unknown", ""), ("stop stop", "unknown", ""),
     ],
 )  # fmt: skip
@@ -322,6 +324,38 @@ async def test_an_unknown_reply_is_kept_with_its_spill_and_answered_once_an_hour
     story = await phones.story_of(reference)
     assert "Omar Reyes answered by text message, for a person to read: “please stop the leak”." in story
     assert len(await phones.home.events(reference, ReplyReceived)) == 3
+
+
+@pytest.mark.parametrize("words", ["OK", "DONE", "esc", "OK 4f7", "OK 3C6D", "ok I have seen it", "okay", "done already"])
+async def test_whoever_may_believe_that_something_was_recorded_is_always_answered(phones: Telephones, words: str) -> None:
+    await told(phones)
+    phones.home.clock.jump(minutes=1)
+    await told(phones)
+    assert await phones.text(OFFICER, "the road is closed")  # which takes up the one answer an hour to what holds no command
+    assert await phones.text(OFFICER, "still closed") == ""
+    for _ in range(3):
+        assert await phones.text(OFFICER, words)
+
+
+async def test_a_code_among_other_words_is_answered_with_how_to_send_it(phones: Telephones) -> None:
+    reference, code = await told(phones)
+    for words in (f"OK {code} thanks", code, f"we are on it, {code.lower()}!"):
+        said = await phones.text(OFFICER, words)
+        assert said.startswith("Nothing was recorded; staff will read your text.")
+        assert f"OK {code}" in said
+    assert not await phones.home.events(reference, ObligationAcknowledged)
+    assert len(await phones.home.events(reference, ReplyReceived)) == 3
+
+
+async def test_two_machines_that_answer_one_another_come_to_an_end(phones: Telephones) -> None:
+    await told(phones)
+    phones.home.clock.jump(minutes=1)
+    await told(phones)
+    answers = [await phones.text(OFFICER, "OK") for _ in range(25)]
+    assert len([said for said in answers if said]) == 20
+    assert len(await phones.replies()) == 25
+    phones.home.clock.jump(minutes=61)
+    assert await phones.text(OFFICER, "OK")
 
 
 async def test_a_stranger_is_told_where_to_report_and_is_kept_too(phones: Telephones) -> None:

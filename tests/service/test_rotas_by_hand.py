@@ -10,9 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
+from notifiers.webhook import webhook_secret
 from service import cli, rotas
 from service.access import SESSION_LASTS, add_account, issue
-from service.parties import contacts
+from service.parties import add_contact, contacts
 from service.tables import Contact
 from service.transaction import reading, transaction
 from tests.houses import Household, a_household
@@ -165,6 +166,31 @@ async def test_a_spill_shows_whom_each_rung_will_tell_by_the_rota_of_its_moment(
     page = (await web.get(f"/staff/spills/{reference}")).text
     rungs = re.findall(r"duty officer \((\w+)\)", page)
     assert rungs[:2] == ["Ann", "Bob"]  # due-10m at 3:55, due at 4:05; Bob begins at 3:59
+
+
+async def test_a_spill_names_nobody_whom_a_rung_cannot_reach(home: Household) -> None:
+    web = await signed_in(home)
+    hook = {"city": "chino", "role": "duty_officer", "name": "Hook", "webhook": "https://hooks.chino.example/spills"}
+    async with transaction(home.house, "test") as tx:
+        tx.session.add(Contact(**hook))
+    reference = await home.report(a_report())
+    page = (await web.get(f"/staff/spills/{reference}")).text
+    assert "duty officer (Ann, Bob)" in page
+    assert "Hook" not in page
+    await home.people(Contact(**hook))
+    page = (await web.get(f"/staff/spills/{reference}")).text
+    assert "duty officer (nobody has an address for this)" in page
+    assert "supervisor (nobody fills this role)" in page
+
+
+async def test_managers_see_what_webhooks_sign_with_and_officers_do_not(home: Household) -> None:
+    async with transaction(home.house, "test") as tx:
+        await add_contact(tx, "chino", "director", "Hook", "", "", webhook="https://hooks.chino.example/spills")
+    secret = webhook_secret(home.house.signing_key, "https://hooks.chino.example/spills")
+    for role, sees in (("manager", True), ("officer", False)):
+        page = await (await signed_in(home, role)).get("/staff/on-call/chino")
+        assert (secret in page.text) is sees
+        assert page.headers["cache-control"] == "no-store"
 
 
 # -- the command

@@ -28,7 +28,7 @@ from service.events import (
     RungRested,
     TriageAsked,
 )
-from service.ladders import OPEN_STATES, Step, climbing, planned, steps_of
+from service.ladders import OPEN_STATES, Step, planned, steps_of
 from service.outbox import Promise
 from service.parties import Person, last_resort, link_for, people_for_triage, people_of, staff_url
 from service.resting import acknowledgements
@@ -304,24 +304,44 @@ async def wake_somebody_else(tx: Transaction, spill: Spill, obligation: Obligati
 
 
 async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> list[str]:
-    """Climb the next rung at once because somebody asked for it: the first that tells a role not told yet, where there is one.
+    """Tell the next people up at once because somebody asked for it: of the lowest rung with any whom no alert of this duty told.
 
-    Its own moment stands. Returns the roles that are told; none where the ladder has nobody further up.
+    The rung's own moment stands. Where the roles further up reach nobody, that is an alarm and the administrators are told. Returns the
+    roles that are told; none where nobody stands further up.
     """
     rungs = planned(obligation)
-    climbs = (
-        await tx.session.execute(select(col(MessageRow.climb)).where(col(MessageRow.obligation_id) == obligation.id).distinct())
-    ).scalars()
-    prefix = climbing(obligation)
-    brought_forward = {step for climb in climbs if climb.startswith(prefix) and climb.endswith(":at once") for step in steps_of(climb)}
-    reached = obligation.climbed_to or tx.now
-    told = {role for rung in rungs if rung.at <= reached or rung.step in brought_forward for role in rung.tell}
-    left = [rung for rung in rungs if rung.at > reached and rung.step not in brought_forward]
-    following = next((rung for rung in left if set(rung.tell) - told), left[0] if left else None)
-    if following is None:
+    roles, addresses = await _told_of(tx, obligation)
+    nobody: PlannedRung | None = None
+    for rung in rungs:
+        step = Step([rung], at_once=True)
+        people = await _people(tx, spill, step)
+        new = [one for one in people if one[0].role not in roles and _address_of(*one) not in addresses]
+        if new:
+            await _promise(tx, spill, obligation, step, new, changed=False)
+            return list(dict.fromkeys(person.role for person, _ in new))
+        nobody = nobody or (None if people else rung)
+    last = [(person, channel) for person in await last_resort(tx, spill) for channel in person.addresses]
+    last = [one for one in last if _address_of(*one) not in addresses]
+    if nobody is None or not last:
         return []
-    await _tell(tx, spill, obligation, Step([following], at_once=True), changed=False)
-    return list(following.tell)
+    step = Step([nobody], at_once=True)
+    await _alarm(tx, spill, obligation, step.steps, f"nobody with an address fills the role: {', '.join(sorted(nobody.tell))}")
+    await _promise(tx, spill, obligation, step, last, changed=False)
+    return list(dict.fromkeys(person.role for person, _ in last))
+
+
+def _address_of(person: Person, channel: str) -> tuple[str, str]:
+    return channel, person.addresses[channel].lower()
+
+
+async def _told_of(tx: Transaction, obligation: Obligation) -> tuple[set[str], set[tuple[str, str]]]:
+    """The roles and addresses that an alert about an obligation went to or goes to now; one that waits for the morning tells nobody yet."""
+    columns = (col(MessageRow.role), col(MessageRow.channel), func.lower(col(MessageRow.address)))
+    soon = col(MessageRow.next_at) <= tx.now + TOGETHER_WITHIN
+    went = or_(col(MessageRow.state) != "waiting", col(MessageRow.tries) > 0, col(MessageRow.next_at).is_(None), soon)
+    mine = (col(MessageRow.obligation_id) == obligation.id, col(MessageRow.state) != "cancelled", went)
+    rows = (await tx.session.execute(select(*columns).where(*mine).distinct())).all()
+    return {role for role, _, _ in rows}, {(channel, address) for _, channel, address in rows}
 
 
 async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:

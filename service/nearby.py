@@ -19,7 +19,7 @@ from sqlmodel import col
 from deadlines.areas import metres_between
 from service.disclosure import PUBLIC, Known, view
 from service.events import SaidToBeSame, SpillClosed, SpillReopened
-from service.public_record import HELD, KINDS
+from service.public_record import KINDS
 from service.tables import EventRow, Spill
 from service.transaction import Transaction
 
@@ -71,13 +71,9 @@ async def _open_ones(tx: Transaction, city: str, lat: float, lon: float, until: 
     )
     if but is not None:
         query = query.where(col(Spill.id) < but)
-    found = [spill for spill in (await tx.session.execute(query)).scalars() if _can_be_told(spill)]
+    found = [spill for spill in (await tx.session.execute(query)).scalars() if spill.facts.get("kind", "spill") in KINDS]
     closed = await _closed(tx, [spill.id or 0 for spill in found])
     return [spill for spill in found if spill.id not in closed]
-
-
-def _can_be_told(spill: Spill) -> bool:
-    return spill.facts.get("kind", "spill") in KINDS and not any(flag.startswith(HELD) for flag in spill.flags)
 
 
 async def _closed(tx: Transaction, ids: Iterable[int]) -> set[int]:

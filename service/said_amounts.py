@@ -127,6 +127,8 @@ class _Reader:
 
     def __init__(self, tokens: Sequence[str], unit: str) -> None:
         self.tokens = list(tokens)
+        while self.tokens and self.tokens[-1] in ".,!;:":
+            self.tokens.pop()
         self.unit = unit
         self.at = 0
         self.bound = ""  # one that stands between a number and its unit: 200 or fewer gallons, 50+ gallons
@@ -193,6 +195,7 @@ class _Reader:
 
     def _part(self, joined: tuple[str, ...] = ("-", "to", "or", "a", "o")) -> _Part | None:
         """A number or two with a unit: 20 gallons, 20 to 30 gallons, 20 gal to 30 gal, a bucket or two."""
+        said_at = self.at
         count = self._count()
         if count is None:
             return None
@@ -205,6 +208,8 @@ class _Reader:
         self.at = start
         if first is not None:
             return first
+        if self.tokens[said_at] in _ARTICLES or (count.low.denominator > 1 and not self.tokens[said_at][-1].isdigit()):
+            return None  # "a" and "half" alone are no number of anything
         bare = "told as a couple" if count.low != count.high else ""
         return _Part(count.low, count.high, "", bare, bare=True) if not self._has_words() else None
 
@@ -242,7 +247,7 @@ class _Reader:
 
     def _thing(self, at: int, several: bool) -> tuple[Measure, int] | None:
         found = None
-        for length in range(1, 5):
+        for length in range(1, 6):
             row = _THINGS.get(tuple(self.tokens[at : at + length]))
             if row is not None and row[1] == several:
                 found = row[0], length
@@ -264,12 +269,13 @@ class _Reader:
             self.at = start
         if (sized := self._sized(count)) is not None:
             return sized
+        thing = self._thing(self.at, several=True) or self._thing(self.at, several=False)
         couple = "told as a couple" if count.low == 2 and count.high == 3 else ""
-        if (unit := self._unit_at(self.at)) is not None:
+        unit = self._unit_at(self.at)
+        if unit is not None and (thing is None or thing[1] < unit[2]):  # a gallon jug is a jug
             self.at += unit[2]
             half = self._half_behind(count)
             return _Part((count.low + half) * unit[1], (count.high + half) * unit[1], unit[0], couple)
-        thing = self._thing(self.at, several=True) or self._thing(self.at, several=False)
         if thing is None:
             self.at = start
             return None

@@ -16,7 +16,12 @@ _LARGEST = 10**12
 
 _FRACTION_SIGNS = {"½": " 1/2 ", "¼": " 1/4 ", "¾": " 3/4 ", "⅓": " 1/3 ", "⅔": " 2/3 "}
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
-_TOKEN = re.compile(r"(?:m|ft|yd)3(?![a-z\d])|\d[\d.,]*(?:/\d+)?k?(?![a-z\d])|\d[\d.,]*|[a-z]+(?:'[a-z]+)*|\S")
+_TOKEN = re.compile(
+    r"(?:m|ft|yd)3(?![a-z\d])"
+    r"|(?<![a-z\d])\.\d+"  # .5 is a half, and apprx.500 is not
+    r"|\d+(?:[.,]\d+)*(?:/\d+)?k?(?![a-z\d])|\d+(?:[.,]\d+)*"
+    r"|[a-z]+(?:'[a-z]+)*|\S"
+)
 
 _ONES: Mapping[str, int] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -69,14 +74,13 @@ def plain_number(text: str) -> Fraction | None:
         return None if thousands is None else thousands * 1000
     if found := re.fullmatch(r"(\d{1,3})/(\d{1,3})", text):
         return Fraction(int(found[1]), int(found[2])) if int(found[2]) else None
-    text = text.rstrip(".,") if re.fullmatch(r"\d+[.,]", text) else text
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
         digits = text.replace(",", "")
     elif re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}", text):
         digits = text.replace(".", "").replace(",", ".")
     elif re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", text):
         return None  # a thousand to some, a small part to others
-    elif re.fullmatch(r"\d+([.,]\d+)?", text):
+    elif re.fullmatch(r"\d+([.,]\d+)?|\.\d+", text):
         digits = text.replace(",", ".")
     else:
         return None
@@ -116,7 +120,7 @@ def _couple(rest: Sequence[str]) -> Number | None:
 
 
 def _digits(rest: Sequence[str]) -> Number | None:
-    if not rest or not rest[0][0].isdigit():
+    if not rest or not re.match(r"\.?\d", rest[0], re.ASCII):
         return None
     value = plain_number(rest[0])
     if value is None:

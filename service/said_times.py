@@ -39,7 +39,7 @@ class SaidTime:
 
 def read_said_time(text: str, now: datetime, zone: ZoneInfo, language: str = "en") -> SaidTime | None:
     """What a text says of a time that is past at `now`, or None where that would be a guess. `language` tells 1/12 from 12/1."""
-    tokens = tokens_of(text.replace(".m.", "m").replace(". m.", "m"))
+    tokens = tokens_of(re.sub(r"\b([ap])\. ?m\b\.?", r"\1m", text, flags=re.IGNORECASE))
     if not tokens:
         return None
     try:

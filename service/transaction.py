@@ -175,9 +175,11 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
         )
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
-            pool_timeout=_LOCK_SECONDS, connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
+            pool_timeout=_LOCK_SECONDS, hide_parameters=True,
+            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
         )  # fmt: skip
-    engine = create_async_engine(settings.async_database_url)
+    # What is stored tells of people: an error of the database, which is logged, must not repeat it.
+    engine = create_async_engine(settings.async_database_url, hide_parameters=True)
 
     @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
     def _settle(connection: Any, _: object) -> None:

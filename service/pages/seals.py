@@ -22,7 +22,7 @@ _ONLY_DRAWS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; san
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What the head and foot of a page show: the city's full name, the address of its seal, whose official site it is; each may be empty."""
+    """The head and foot of a page: its city's full name, the address of the seal, whose official site it is. Each may be empty."""
 
     city: str
     seal: str

@@ -13,7 +13,7 @@ STYLES = ROOT / "styles"
 SHEET = (STATIC / "spillclock.css").read_text(encoding="utf-8")
 _NAME = re.compile(r"\busa-[a-z0-9_-]+")
 # Names that the design system has rules for only where another name joins them, so that by themselves they colour nothing.
-BARE = {"usa-form"}
+BARE = {"usa-summary-box__body"}
 
 
 def sources() -> list[Path]:
@@ -33,7 +33,9 @@ def test_the_sheet_was_built_from_the_sources_that_lie_here() -> None:
 def test_every_name_of_the_design_system_that_a_page_writes_has_its_rule() -> None:
     pages = [*(ROOT / "service" / "templates").rglob("*.html"), *(path for path in STATIC.rglob("*.js") if "vendor" not in path.parts)]
     written = {name: path.name for path in pages for name in _NAME.findall(path.read_text(encoding="utf-8"))}
-    missing = {name: page for name, page in written.items() if name not in set(_NAME.findall(SHEET)) | BARE}
+    known = set(_NAME.findall(SHEET)) | BARE
+    begun = {name: name.endswith("-") and any(one.startswith(name) for one in known) for name in written}  # usa-alert--{{ kind }}
+    missing = {name: page for name, page in written.items() if name not in known and not begun[name]}
     assert missing == {}, "run `make styles`, or correct the name"
 
 

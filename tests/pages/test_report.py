@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from service.events import ReportReceived
 from service.pages import public
 from service.tables import EventRow, Spill
 from service.transaction import reading
 from tests.houses import Household
 from tests.pages.conftest import Site
-from tests.pages.markup import Page
+from tests.pages.markup import Page, read, sent_by
+from tests.pictures import photo
 
 FILLED: dict[str, Any] = {
     "description": "Gray water comes out of a manhole.", "material": "sewage", "address": "13220 Central Ave", "lat": "34.01",
@@ -97,7 +99,7 @@ async def test_any_one_thing_is_enough_for_a_report(site: Site, typed: dict[str,
 
 
 async def test_odd_answers_are_kept_and_told_in_plain_words(site: Site) -> None:
-    page = await report(site, amount="about a lot", lat="34.01", lon="117.69", seen="at", seen_on="yesterday evening")
+    page = await report(site, amount="about a lot", lat="34.01", lon="117.69", seen="at", seen_on="whenever it was")
     [spill] = await stored(site.home)
     assert page.status == 200
     assert spill.city == "chino"
@@ -109,9 +111,84 @@ async def test_odd_answers_are_kept_and_told_in_plain_words(site: Site) -> None:
     ):
         assert words in page.text
     assert "minus sign" not in page.text
-    [(_, received)] = [(row, event) for row, event in await site.home.history(spill.reference) if event.kind == "report:received"]
-    assert received.raw["volume"] == {"quantity": "about a lot", "unit": "gal"}  # type: ignore[attr-defined]
-    assert received.raw["seen_at"] == "yesterday evening"  # type: ignore[attr-defined]
+    raw = await raw_of(site, spill)
+    assert raw["volume"] == {"quantity": "about a lot", "unit": "gal"}
+    assert raw["seen_at"] == "whenever it was"
+
+
+async def raw_of(site: Site, spill: Spill) -> dict[str, Any]:
+    [received] = await site.home.events(spill.reference, ReportReceived)
+    assert isinstance(received.raw, dict)
+    return received.raw
+
+
+async def test_an_amount_and_a_time_in_words_are_read_and_said_to_be(site: Site) -> None:
+    page = await report(site, **{**FILLED, "amount": "two buckets", "seen": "at", "seen_words": "yesterday evening"})
+    [spill] = await stored(site.home)
+    assert spill.facts["volume"] == {"low": 4, "high": 10, "unit": "gal"}
+    assert spill.facts["discharged_at"] == "2026-12-01T01:00:00Z"
+    assert spill.flags == [
+        "volume: in words, 'two buckets' was read as 4 to 10 gal (bucket: 2 to 5 gal each)",
+        "seen_at: in words, 'yesterday evening' was read as Mon Nov 30, 5:00 PM PST to Mon Nov 30, 10:00 PM PST; the earlier counts",
+    ]
+    assert "We read the amount from your words" in page.text
+    assert "We read the time from your words" in page.text
+    assert not await site.home.messages(spill.reference, step="triage")  # words are nothing odd: nobody is woken for them
+
+
+async def test_spanish_words_are_read_on_the_spanish_form(site: Site) -> None:
+    visitor = site.visitor(accept_language="es")
+    typed = {**FILLED, "amount": "unas 20 cubetas", "seen": "at", "seen_words": "ayer por la tarde"}
+    page = await visitor.send(await visitor.get("/report"), "/report", **typed)
+    [spill] = await stored(site.home)
+    assert spill.facts["volume"] == {"low": 40, "high": 100, "unit": "gal"}
+    assert spill.facts["discharged_at"] == "2026-11-30T20:00:00Z"
+    assert "Leímos la cantidad de sus palabras" in page.text
+    assert "40 a 100 galones" in page.text
+
+
+@pytest.mark.parametrize(
+    ("like", "volume"),
+    [
+        ("bucket", {"low": 2, "high": 5, "unit": "gal"}), ("bathtub", {"low": 36, "high": 70, "unit": "gal"}),
+        ("pickup", {"low": 370, "high": 600, "unit": "gal"}), ("pool", {"low": 5000, "high": 30000, "unit": "gal"}),
+        ("more", None), ("unknown", None), ("nonsense", None),
+    ],
+)  # fmt: skip
+async def test_one_tap_says_how_much_it_is(site: Site, like: str, volume: dict[str, Any] | None) -> None:
+    await report(site, description="x", amount_like=like)
+    [spill] = await stored(site.home)
+    assert spill.facts.get("volume") == volume
+
+
+async def test_a_typed_amount_counts_before_a_tapped_one_where_it_is_one(site: Site) -> None:
+    await report(site, amount="20", amount_like="pool")
+    await report(site, amount="a lot", amount_like="bathtub")
+    first, second = await stored(site.home)
+    assert first.facts["volume"] == {"quantity": 20, "unit": "gal"}
+    assert second.facts["volume"] == {"low": 36, "high": 70, "unit": "gal"}
+    assert (await raw_of(site, second))["said"] == {"amount": "a lot"}
+
+
+async def test_an_hour_that_comes_twice_is_kept_as_the_earlier_one_and_told(site: Site) -> None:
+    page = await report(site, description="x", seen="at", seen_on="2026-11-01T01:30")
+    [spill] = await stored(site.home)
+    assert spill.facts["discharged_at"] == "2026-11-01T08:30:00Z"
+    assert "seen_at: the clocks are changed in that hour; the earlier reading counts" in spill.flags
+    assert "The clocks were changed in that hour." in page.text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "discharged_at"),
+    [
+        ("2026-12-01T20:00:00Z", "2026-12-01T20:00:00Z"), ("2026-11-01T20:00:00Z", "2026-12-01T22:05:00Z"),
+        ("2027-01-01T00:00:00Z", "2026-12-01T22:05:00Z"), ("soon", "2026-12-01T22:05:00Z"), ("2026-12-01T20:00:00", "2026-12-01T22:05:00Z"),
+    ],
+)  # fmt: skip
+async def test_a_report_that_waited_for_signal_tells_when_just_now_was(site: Site, chosen: str, discharged_at: str) -> None:
+    await report(site, description="x", seen="now", seen_chosen_at=chosen)
+    [spill] = await stored(site.home)
+    assert spill.facts["discharged_at"] == discharged_at
 
 
 async def test_a_place_outside_every_city_is_kept_and_goes_to_a_person(site: Site) -> None:
@@ -182,6 +259,58 @@ async def test_a_report_that_cannot_be_kept_comes_back_with_everything_typed(sit
     assert spill.description == FILLED["description"]
     assert spill.facts["volume"] == {"quantity": 1500.0, "unit": "gal"}
     assert spill.reporter["email"] == "ana@example.com"
+
+
+async def test_the_other_language_keeps_what_is_typed_and_sends_nothing(site: Site) -> None:
+    visitor = site.visitor()
+    typed = {**FILLED, "amount_like": "bathtub", "seen": "at", "seen_words": "yesterday"}
+    page = await visitor.send(await visitor.get("/report"), "/report", "es", **typed)
+    assert page.response.headers["content-language"] == "es"
+    assert await stored(site.home) == []
+    again = dict(sent_by(page.forms("/report")[0]))
+    for name in ("description", "address", "amount", "name", "privacy", "amount_like", "seen_words"):
+        assert again[name] == typed[name]
+    assert again["language"] == "es"
+    await visitor.send(page, "/report")
+    [spill] = await stored(site.home)
+    assert (spill.language, spill.reporter["name"]) == ("es", "Ana Ruiz")
+
+
+async def test_a_report_is_kept_whatever_becomes_of_its_photos(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = site.visitor()
+
+    async def send(*files: tuple[str, bytes]) -> Page:
+        once = dict(sent_by((await visitor.get("/report")).forms("/report")[0]))["once"]
+        parts = [("photos", (name, content)) for name, content in files]
+        return read(await visitor.http.post("/report", data={"description": "x", "once": once}, files=parts, follow_redirects=True))
+
+    good = photo()
+    page = await send(("one.jpg", good), ("two.jpg", b"no picture"), ("three.exe", b"MZ"))
+    assert page.status == 200
+    assert "2 photos could not be kept. Your report is safe; add them again here." in page.text
+    assert "Photo 1 of 1" in page.response.text
+    assert "could not be kept" not in (await send(("one.jpg", good))).text
+
+    async def broken(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(public, "keep_photos", broken)
+    page = await send(("one.jpg", good))
+    assert "1 photo could not be kept. Your report is safe; add it again here." in page.text
+    assert "disk" not in page.text
+    assert len(await stored(site.home)) == 3
+
+
+async def test_a_photo_alone_is_a_report(site: Site) -> None:
+    answer = await site.visitor().http.post("/report", files={"photos": ("a.jpg", photo())}, follow_redirects=True)
+    assert answer.status_code == 200
+    assert len(await stored(site.home)) == 1
+
+
+async def test_the_address_of_a_page_tells_no_nonsense_about_photos(site: Site) -> None:
+    path = (await report(site, description="x")).response.url.path
+    for unkept in ("", "0", "-1", "x", "1000000", "<b>"):
+        assert "could not be kept" not in (await site.visitor().get(f"{path}?unkept={unkept}")).text
 
 
 async def test_what_people_type_is_shown_as_text_and_never_runs(site: Site) -> None:

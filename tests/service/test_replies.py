@@ -77,7 +77,7 @@ async def told(phones: Telephones) -> tuple[str, str]:
         ("¡ALTO!", "stop", ""), ("Opt-out", "stop", ""),
         ("START", "start", ""), ("unstop", "start", ""), ("Sí, start", "start", ""),
         ("HELP", "help", ""), ("help?", "help", ""), ("Info", "help", ""), ("ayuda", "help", ""),
-        ("please stop the leak", "unknown", ""), ("stop sign", "unknown", ""), ("STOP 4F7K", "unknown", ""),
+        ("please stop the leak", "unknown", ""), ("stop sign", "unknown", ""), ("STOP 4F7K", "unknown", "4F7K"),
         ("OK I am at the drain, stop valve closed", "unknown", ""), ("OK Omar", "unknown", ""), ("ok thanks", "unknown", ""),
         ("not OK", "unknown", ""), ("the end", "unknown", ""), ("don't stop", "unknown", ""), ("done with it", "unknown", ""),
         ("help is on the way", "unknown", ""), ("start pumping", "unknown", ""), ("", "unknown", ""), ("?", "unknown", ""),
@@ -204,11 +204,11 @@ async def test_escalating_climbs_the_next_rung_now_and_again_the_one_above(phone
     [asked] = await phones.home.events(reference, EscalationAsked)
     assert asked.person == "Omar Reyes"
     assert [event.steps for event in await phones.home.events(reference, RungReached) if event.at_once] == [["start+15m"]]
-    assert (await phones.text(OFFICER, f"ESC {code}")).startswith("Told at once: supervisor, director. ")
+    assert (await phones.text(OFFICER, f"ESC {code}")).startswith("Told at once: director. ")
     await phones.home.work()
     assert len(phones.texts_to(DIRECTOR)) == 1
     await phones.home.live(minutes=15)
-    assert len(phones.texts_to(SUPERVISOR)) == 3  # the rung's own moment stands
+    assert len(phones.texts_to(SUPERVISOR)) == 2  # the rung's own moment stands
 
 
 async def test_done_meets_a_duty_that_one_call_does(phones: Telephones) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadlines.quantities import GALLONS
-from service.everyday_measures import MEASURES, UNITS
+from service.everyday_measures import MEASURES, UNITS, Measure
 from service.said_amounts import read_amount
 from service.said_numbers import LONGEST, plain_number, tokens_of
 
@@ -43,6 +43,8 @@ a gallon and a half | 1.5 gal
 two and a half gallons | 2.5 gal
 2 1/2 gallons | 2.5 gal
 ½ gallon | 0.5 gal
+.5 gallons | 0.5 gal
+about .25 gal | 0.25 gal
 half a gallon | 0.5 gal
 a quarter of a gallon | 0.25 gal
 two hundred gallons | 200 gal
@@ -171,14 +173,14 @@ def test_an_amount_without_an_upper_end_is_no_volume() -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_every_measure_is_a_range_with_its_reason_and_read_by_each_of_its_names(measure: object) -> None:
-    low, high = Fraction(measure.low), Fraction(measure.high)  # type: ignore[attr-defined]
+def test_every_measure_is_a_range_with_its_reason_and_read_by_each_of_its_names(measure: Measure) -> None:
+    low, high = Fraction(measure.low), Fraction(measure.high)
     assert 0 < low <= high
-    assert len(measure.rests_on) > 10  # type: ignore[attr-defined]
-    for name in measure.one:  # type: ignore[attr-defined]
+    assert len(measure.rests_on) > 10
+    for name in measure.one:
         found = read_amount(f"a {name}")
         assert (found.low, found.high) == (low, high), name  # type: ignore[union-attr]
-    for name in measure.several:  # type: ignore[attr-defined]
+    for name in measure.several:
         found = read_amount(f"about 3 {name}")
         assert (found.low, found.high) == (3 * low, 3 * high), name  # type: ignore[union-attr]
 
@@ -230,8 +232,8 @@ def test_a_number_is_the_same_however_it_is_grouped(number: int) -> None:
 
 @given(st.integers(min_value=1, max_value=10**4), st.integers(min_value=1, max_value=10**4))
 def test_a_range_keeps_both_of_its_ends(one: int, other: int) -> None:
-    low, high = sorted((one, other))
-    for text in (f"{one}-{other} gallons", f"{one} to {other} gallons", f"entre {one} y {other} galones"):
+    low, high = sorted((one, one + other))
+    for text in (f"{low}-{high} gallons", f"{low} to {high} gallons", f"entre {high} y {low} galones"):
         found = read_amount(text)
         assert found is not None
         assert (found.low, found.high) == (low, high), text

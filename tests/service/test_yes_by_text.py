@@ -93,7 +93,7 @@ async def test_yes_said_twice_is_answered_alike_and_changes_nothing(phones: Tele
 async def test_of_several_requests_none_is_guessed(phones: Telephones) -> None:
     await asked(phones)
     phones.home.clock.jump(hours=2)
-    await asked(phones, cities=["ontario"])
+    await asked(phones, cities=[], circle={**IN_CHINO, "metres": 1609})
     said = await phones.text(ANN, "YES")
     assert "2 requests" in said
     assert "link" in said

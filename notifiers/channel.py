@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Protocol
@@ -11,6 +12,7 @@ import httpx
 from notifiers.message import Message, Outcome, Receipt, one_line
 
 LONGEST_DETAIL_CHARACTERS = 2048
+_SHORTEST_PIECE_CHARACTERS = 4
 _TRY_LATER_STATUSES = frozenset({408, 425, 429})
 
 # Faults that come before the first byte of a request has gone out: of a connection, or of the request itself.
@@ -72,7 +74,13 @@ def retry_after_of(headers: Mapping[str, str]) -> float | None:
 
 
 def detail_of(answer: str, secrets: Iterable[str | None] = ()) -> str:
-    """Return an answer fit to be stored: one line, secrets masked, the first 2,048 characters."""
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        answer = answer.replace(secret, "***")  # before cutting, so that no half of a secret is left at the end
+    """Return an answer fit to be stored: one line, secrets masked, the first 2,048 characters.
+
+    A secret of less than four characters is masked where it stands alone: it is also a piece of ordinary words.
+    """
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):  # before cutting, so that no half of one is left at the end
+        if len(secret) < _SHORTEST_PIECE_CHARACTERS:
+            answer = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", answer)
+        else:
+            answer = answer.replace(secret, "***")
     return one_line(answer[: 2 * LONGEST_DETAIL_CHARACTERS])[:LONGEST_DETAIL_CHARACTERS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
@@ -21,9 +22,11 @@ from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reach import warnings_of
 from service.reading_input import moment, read_json
-from service.settings import Settings, packs_folder, read_settings
+from service.settings import Settings, packs_folder, read_settings, unknown_names
 from service.transaction import Transaction, reading, transaction
 from service.wording import local
+
+log = logging.getLogger(__name__)
 
 DONE, FAILED = 0, 1
 _VERIFIES = "its webhook verifies our messages with the secret "
@@ -55,6 +58,8 @@ def _long_running(program: Callable[[Settings, Callable[[str], None]], Awaitable
     def run_program(_: argparse.Namespace) -> int:
         settings = read_settings()
         keep_log(settings.log_format)
+        for line in unknown_names():
+            log.warning("%s", line)
         asyncio.run(work(settings))
         return DONE
 

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from deadlines import PlannedRung, due_rungs, next_rung
 from service import outbox, resting
-from service.bundles import TOGETHER_WITHIN, Told, alert_about
+from service.bundles import Told, alert_about
 from service.city_texts import own_texts
 from service.codes import new_code
 from service.events import (
@@ -37,6 +37,8 @@ from service.transaction import Recorded, Transaction
 from service.wording import Words, alerts, local, triage
 
 BATCH = 20
+# A message that goes out within so long is on its way; one that waits longer waits for the end of quiet hours.
+_SOON = timedelta(minutes=5)
 _Closing = ObligationMet | ObligationWithdrawn | ObligationWaived
 
 
@@ -244,7 +246,7 @@ async def _promise(
             words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)])
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
         row = await outbox.promise(tx, about, person, channel, words[key], code)
-        told.append(f"{person.name} ({channel}{_waits(tx, spill, row)})")
+        told.append(f"{person.name} ({channel}{_waits(tx, spill, person, row)})")
     if again:
         return
     told = list(dict.fromkeys(told))
@@ -253,9 +255,9 @@ async def _promise(
     )
 
 
-def _waits(tx: Transaction, spill: Spill, row: MessageRow) -> str:
-    """Until when a message waits for the end of quiet hours, in words; nothing for one that goes at once or in a minute."""
-    if row.next_at is None or row.next_at <= tx.now + TOGETHER_WITHIN:
+def _waits(tx: Transaction, spill: Spill, person: Person, row: MessageRow) -> str:
+    """Until when a message waits for the end of quiet hours, in words; nothing for one that goes at once or in a few minutes."""
+    if person.quiet is None or row.next_at is None or row.next_at <= tx.now + _SOON:
         return ""
     return f", after their quiet hours, {local(row.next_at, tx.house.rulebook.law_of(spill.city or '').zone)}"
 
@@ -337,7 +339,7 @@ def _address_of(person: Person, channel: str) -> tuple[str, str]:
 async def _told_of(tx: Transaction, obligation: Obligation) -> tuple[set[str], set[tuple[str, str]]]:
     """The roles and addresses that an alert about an obligation went to or goes to now; one that waits for the morning tells nobody yet."""
     columns = (col(MessageRow.role), col(MessageRow.channel), func.lower(col(MessageRow.address)))
-    soon = col(MessageRow.next_at) <= tx.now + TOGETHER_WITHIN
+    soon = col(MessageRow.next_at) <= tx.now + _SOON
     went = or_(col(MessageRow.state) != "waiting", col(MessageRow.tries) > 0, col(MessageRow.next_at).is_(None), soon)
     mine = (col(MessageRow.obligation_id) == obligation.id, col(MessageRow.state) != "cancelled", went)
     rows = (await tx.session.execute(select(*columns).where(*mine).distinct())).all()

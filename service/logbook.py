@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 # What must not stand in a log: addresses, telephone numbers, the secret part of a link, tokens. Errors of providers repeat them.
 _PRIVATE = (
-    (re.compile(r"[^\s<>\"'(),;:=\[\]]+@[^\s<>\"'(),;:\[\]]+\.[^\W\d_]{2,}"), "(an e-mail address)"),
+    (re.compile(r"[^\s<>\"(),;:=\[\]]+@[^\s<>\"'(),;:\[\]]+\.[^\W\d_]{2,}"), "(an e-mail address)"),
     (
         re.compile(r"(?<![\w.-])(?:\+\d{8,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\)|\d{3})[ .-]?\d{3}[ .-]?\d{4})(?![\w-])"),
         "(a telephone number)",

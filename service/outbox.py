@@ -22,6 +22,9 @@ from service.wording import Words
 PATIENCE = timedelta(hours=24)
 # A due alert goes out at the due moment or a breath after it: it is among those in time.
 _JUST_DUE = timedelta(seconds=30)
+# A call rings for half a minute, and is listened to for as long. In a storm of reports so many of them wait for one another.
+_A_CALL = timedelta(minutes=1)
+_CALLS_IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,28 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
 
 
 async def _goes_out_at(tx: Transaction, about: Promise, person: Person, channel: str) -> tuple[datetime, str]:
-    """When a message goes out, and why that is not at once: quiet hours, or the next minute's company."""
+    """When a message goes out, and why that is not at once: quiet hours, the next minute's company; a call also waits for a free line."""
+    at, why = await _may_go_out_at(tx, about, person, channel)
+    if channel == "voice" and at <= tx.now + bundles.TOGETHER_WITHIN:
+        return max(at, await _line_is_free_at(tx, about, person.addresses[channel])), why
+    return at, why
+
+
+async def _line_is_free_at(tx: Transaction, about: Promise, number: str) -> datetime:
+    """When a telephone can be called about this: a minute after any call to it that will not be part of the same one.
+
+    Two calls at one moment find the line busy.
+    """
+    others = [col(MessageRow.channel) == "voice", col(MessageRow.address) == number, col(MessageRow.state) != "cancelled"]
+    if about.obligation is not None:  # calls about duties of one spill are one call
+        others.append(or_(col(MessageRow.spill_id) != about.spill.id, col(MessageRow.obligation_id).is_(None)))
+    begins = func.coalesce(col(MessageRow.next_at), col(MessageRow.promised_at))
+    others.append(begins.between(tx.now - _A_CALL, tx.now + _CALLS_IN_A_ROW * _A_CALL))
+    last: datetime | None = await tx.session.scalar(select(func.max(begins)).where(*others))
+    return last + _A_CALL if last else tx.now
+
+
+async def _may_go_out_at(tx: Transaction, about: Promise, person: Person, channel: str) -> tuple[datetime, str]:
     if about.obligation is None:
         return tx.now, ""
     zone = tx.house.rulebook.law_of(about.spill.city or "").zone

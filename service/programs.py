@@ -25,10 +25,11 @@ from service.access import LINK_LASTS, add_account, issue
 from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
+from service.held_reports import PLACE, how_many
 from service.office_days import cities_in_use, count_gaps_anew, left_of
 from service.reach import uncalled, unreached, untold
 from service.sending_cap import tries_today
-from service.settings import Settings
+from service.settings import Settings, unknown_names
 from service.suppressions import unreachable
 from service.tables import Account, Credential
 from service.transaction import House, reading, transaction
@@ -176,6 +177,7 @@ async def _welcome(house: House) -> list[str]:
 async def examine(settings: Settings, now: Now = real_now) -> list[str]:
     """What `doctor` finds: one line a check, beginning with ok, note, WARN or WRONG. Makes no database where there is none."""
     findings = [f"ok     settings; data folder {settings.home_dir}, pages at {settings.public_url}"]
+    findings += [f"WARN   settings: {line}" for line in unknown_names()]
     if settings.is_embedded and not settings.database_url and not (settings.home_dir / "spillclock.db").exists():
         return [*findings, f"WRONG  no database in {settings.home_dir}; is this the right folder? `spillclock serve` makes one"]
     async with open_house(settings, now) as house:
@@ -184,6 +186,7 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         async with wiring.open_channels(settings) as channels:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
         findings += _callbacks(settings)
+        findings += await _senders(house)
         findings.append(await _sent_today(house))
         findings += await _watched(house)
         findings += await _unfilled_roles(house)
@@ -244,6 +247,23 @@ def _callbacks(settings: Settings) -> list[str]:
         return []
     cure = "right would be: SPILLCLOCK_BASE_URL=https://spills.example.gov"
     return [f"WARN   Twilio cannot reach {settings.public_url}: no delivery receipts, replies or keys pressed in a call come back; {cure}"]
+
+
+async def _senders(house: House) -> list[str]:
+    """Whether the limits a sender is given can tell senders apart, and the reports that look automatic and wait for a person."""
+    settings, findings = house.settings, []
+    async with reading(house) as tx:
+        held = await how_many(tx)
+    if not settings.limit_factor:
+        findings.append("WARN   no limits: one sender may send any number of reports; unset SPILLCLOCK_LIMIT_FACTOR")
+    elif settings.public_url.startswith("https:") and not settings.trusted_proxies:
+        cure = "right would be: SPILLCLOCK_TRUSTED_PROXIES with the address of the proxy in front"
+        findings.append(f"WARN   all senders count as one, the proxy that speaks https for us; {cure}")
+    else:
+        findings.append(f"ok     limits a sender, as told by the proxies: {settings.trusted_proxies or 'none'}")
+    if held:
+        findings.append(f"WARN   {held} reports look automatic and wait for a person on {PLACE}")
+    return findings
 
 
 async def _watched(house: House) -> list[str]:

@@ -16,9 +16,10 @@ from service.errors import BadInput, NotKnown
 from service.events import ReplyReceived
 from service.links import CONFIRM_STEP
 from service.outbox import OPEN_STATES
-from service.parties import ROLE_NAMES, respond_url, staff_url
+from service.parties import respond_url, staff_url
 from service.receipts import Heard, message_of, note
-from service.reply_words import Command, answer, read_command
+from service.reply_words import Command, answer, read_command, role_name
+from service.speech import notice_speech
 from service.spills import clean
 from service.suppressions import OPTED_OUT, restore, standing, suppress
 from service.tables import MessageRow, Obligation, Reply, Spill, Subscription
@@ -88,7 +89,7 @@ async def take_text(house: House, form: Mapping[str, str]) -> str:
         tx.actor = f"{message.person} (text message)" if message else tx.actor
         reply = Reply(once=f"sms:{sid}"[:200], channel="sms", sender=scene.number, text=text, received_at=tx.now, meaning=taken.meaning)
         await keep(tx, reply, message)
-        said = taken.answer or await _do(tx, scene, taken)
+        said = fitted([Part(taken.answer or await _do(tx, scene, taken))]).text  # names and titles in the letters of a text message
         reply.answer = said if is_answered else ""  # Twilio has answered by itself, or we have not long ago
         return reply.answer
 
@@ -161,7 +162,7 @@ async def _understood(tx: Transaction, scene: _Scene, command: Command) -> _Take
         nothing_open = answer("nothing_open", scene.language, link=link)
         return _Taken("unknown", None, _not_understood(tx, scene) if scene.is_public or scene.latest is None else nothing_open)
     if len(found) > 1:
-        choices = "; ".join([f"{one.code} = {await _what(tx, one)}" for one in found[:_MOST_CHOICES]])
+        choices = "; ".join([f"{one.code} = {await _what(tx, one, scene.language)}" for one in found[:_MOST_CHOICES]])
         return _Taken("unknown", None, answer("which", scene.language, number=len(found), choices=choices))
     return _Taken(command.meaning, await message_of(tx, found[0].id))
 
@@ -224,8 +225,8 @@ async def _do(tx: Transaction, scene: _Scene, taken: _Taken) -> str:
         return answer("help", scene.language, name=name, link=f"{tx.house.settings.public_url}/staff")
     await note(tx, message, Heard("read", "reply", f"answered: {taken.meaning}"))
     spill = await tx.session.get_one(Spill, message.spill_id)
-    key, more = await _perform(tx, spill, message, taken.meaning)
-    said = {"what": await _what(tx, message), "link": _link(tx, spill, message), "person": message.person, **more}
+    key, more = await _perform(tx, spill, message, taken.meaning, scene.language)
+    said = {"what": await _what(tx, message, scene.language), "link": _link(tx, spill, message), "person": message.person, **more}
     return answer(key, scene.language, **said)
 
 
@@ -249,7 +250,7 @@ async def _named(tx: Transaction, number: str, code: str) -> list[MessageRow]:
     return list(newest.values())
 
 
-async def _perform(tx: Transaction, spill: Spill, message: MessageRow, meaning: str) -> tuple[str, dict[str, Any]]:
+async def _perform(tx: Transaction, spill: Spill, message: MessageRow, meaning: str, language: str) -> tuple[str, dict[str, Any]]:
     """Do one thing about a message. Returns which answer that gets, with its values."""
     if message.obligation_id is None:
         return ("acknowledge_report", {}) if meaning == "acknowledge" else ("more", {})
@@ -261,7 +262,7 @@ async def _perform(tx: Transaction, spill: Spill, message: MessageRow, meaning: 
         return "acknowledge", {}
     if meaning == "escalate":
         roles = await acting.escalate(tx, spill, message)
-        return ("escalate", {"roles": ", ".join(ROLE_NAMES.get(role, role) for role in roles)}) if roles else ("escalate_none", {})
+        return ("escalate", {"roles": ", ".join(role_name(role, language) for role in roles)}) if roles else ("escalate_none", {})
     if len(duties) > 1:
         return "several", {}
     try:
@@ -271,13 +272,14 @@ async def _perform(tx: Transaction, spill: Spill, message: MessageRow, meaning: 
     return ("still_open" if duties[0].state in OPEN_STATES else "done"), {}
 
 
-async def _what(tx: Transaction, message: MessageRow) -> str:
+async def _what(tx: Transaction, message: MessageRow, language: str) -> str:
     """What a message was about, in short: SP-2026-00001, Call the board within two hours."""
     spill = await tx.session.get_one(Spill, message.spill_id)
     duties = await acting.duties_of(tx, message)
+    speech = notice_speech(language)
     if len(duties) != 1:
-        return f"{spill.reference}, {len(duties)} duties" if duties else spill.reference
-    title = str(duties[0].clock["title"])
+        return f"{spill.reference}, {speech.count('%(number)s duty', '%(number)s duties', len(duties))}" if duties else spill.reference
+    title = speech.say(str(duties[0].clock["title"]))
     return f"{spill.reference}, {title if len(title) <= _LONGEST_TITLE else title[:_LONGEST_TITLE].rpartition(' ')[0] + '...'}"
 
 

@@ -139,6 +139,16 @@ _IN_SPANISH: Mapping[str, str] = {
     "AYUDA para ayuda. Para reportar un derrame: {link} En una emergencia llame al 911.",
 }
 
+_ROLES: Mapping[str, str] = {
+    "discharger": "quien causo el derrame", "duty_officer": "oficial de guardia", "supervisor": "supervision", "director": "direccion",
+    "administrator": "administracion",
+}  # fmt: skip
+
+
+def role_name(role: str, language: str) -> str:
+    """What a role is called in an answer: duty officer, oficial de guardia."""
+    return _ROLES.get(role, role) if language == "es" else role.replace("_", " ")
+
 
 def answer(key: str, language: str, **values: object) -> str:
     """The words of an answer."""

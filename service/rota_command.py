@@ -12,9 +12,9 @@ from service import parties, rotas
 from service.errors import BadInput
 from service.on_call import HOLIDAY, roster_of
 from service.reach import warnings_of
+from service.speech import ENGLISH
 from service.tables import Contact, Rota
 from service.transaction import Transaction
-from service.wording import local
 
 
 def warned(warnings: Sequence[str]) -> list[str]:
@@ -36,7 +36,7 @@ async def listed(tx: Transaction, given: argparse.Namespace) -> list[str]:
         for shift in await rotas.shifts_of(tx, rota):
             kind = "away" if shift.kind == HOLIDAY else "on call"
             who = names.get(shift.contact_id, "somebody who was removed")
-            span = f"{local(shift.starts_at, zone)} to {local(shift.ends_at, zone)}"
+            span = f"{ENGLISH.stamp(shift.starts_at, zone)} to {ENGLISH.stamp(shift.ends_at, zone)}"
             lines.append(f"  override {shift.id}\t{who} {kind}\t{span}\t{shift.reason or '-'}\t{shift.added_by}")
         if rota.ics_problem:
             lines.append(f"  calendar: {rota.ics_problem}")
@@ -65,7 +65,7 @@ async def override(tx: Transaction, given: argparse.Namespace) -> list[str]:
     since, until = (_moment(name, text, zone) for name, text in (("FROM", given.since), ("UNTIL", given.until)))
     shift = await rotas.add_shift(tx, given.number, given.contact, since, until, given.reason, holiday=given.holiday)
     who = (await tx.session.get_one(Contact, given.contact)).name
-    span = f"from {local(since, zone)} to {local(until, zone)}"
+    span = f"from {ENGLISH.stamp(since, zone)} to {ENGLISH.stamp(until, zone)}"
     return [f"override {shift.id}: {who} is {'away' if given.holiday else 'on call'} {span}", *await _warnings(tx, rota)]
 
 

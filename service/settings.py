@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
 from notifiers.addresses import is_country, problem_with_email
 from service.errors import BadInput
 
+_PREFIX, _OF_TESTS = "SPILLCLOCK_", "SPILLCLOCK_TESTS_"
 # The city of a first look, where no setting says otherwise.
 EXAMPLE_CITY = "chino"
 _SHORTEST_SECRET = 20
@@ -37,7 +39,7 @@ def _long_enough(secret: SecretStr, problem: str) -> SecretStr:
 class PackSettings(BaseSettings):
     """Where packs of one's own lie: all that the commands need which only read the law."""
 
-    model_config = SettingsConfigDict(env_prefix="SPILLCLOCK_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_file=".env", extra="ignore", frozen=True)
 
     packs: Path | None = None
 
@@ -162,6 +164,8 @@ class Settings(PackSettings):
         parts = urlsplit(value)
         if value and (parts.scheme not in ("http", "https") or not parts.netloc):
             raise ValueError(f"{value!r} is not a web address, as in https://spills.example.gov")
+        if "?" in value or "#" in value:
+            raise ValueError(f"{value!r} has a ? or a # in it, and links are made by adding to it; right would be: the part before that")
         return value.rstrip("/")
 
     @field_validator("database_url")
@@ -293,6 +297,19 @@ def read_settings(**overrides: object) -> Settings:
             "the data folder cannot be made", [f"SPILLCLOCK_HOME_DIR: {error}; right would be a folder this user may write"]
         ) from None
     return settings
+
+
+def unknown_names() -> list[str]:
+    """The names with our prefix, in the environment or the .env file, that no setting has: a sentence each, with the likeliest one meant."""
+    known = {name.upper() for name in Settings.model_fields}
+    written = DotEnvSettingsSource(Settings).env_vars
+    given = {name.upper() for name in (*os.environ, *written)}
+    ours = {name.removeprefix(_PREFIX) for name in given if name.startswith(_PREFIX) and not name.startswith(_OF_TESTS)}
+    lines = []
+    for name in sorted(ours - known):
+        meant = get_close_matches(name, known, 1)
+        lines.append(f"{_PREFIX}{name} is no setting, and changes nothing" + (f"; did you mean {_PREFIX}{meant[0]}?" if meant else ""))
+    return lines
 
 
 def packs_folder() -> Path | None:

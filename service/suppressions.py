@@ -17,6 +17,7 @@ from service.transaction import Transaction
 
 OPTED_OUT = "opted_out"
 REASONS = {"bounced": "does not exist or takes no mail", "opted_out": "its owner asked for no more", "complained": "its owner complained"}
+_NUMBER_REFUSED = "is out of service or takes no texts"
 CHANNEL_NAMES = {"sms": "text messages", "email": "e-mail", "voice": "calls"}
 _OPEN_STATES = ("running", "overdue", "waiting")
 
@@ -35,8 +36,13 @@ class Unreachable:
         role, how = self.contact.role.replace("_", " "), CHANNEL_NAMES.get(self.found.channel, self.found.channel)
         end = "and has no other address" if self.alone else "their other channels are used"
         return (
-            f"{self.contact.name} ({role}) gets no {how}: {self.found.address} {REASONS.get(self.found.reason, self.found.reason)}; {end}"
+            f"{self.contact.name} ({role}) gets no {how}: {self.found.address} {reason_words(self.found.channel, self.found.reason)}; {end}"
         )
+
+
+def reason_words(channel: str, reason: str) -> str:
+    """Why nothing is sent to an address of a channel, as the end of a sentence about it."""
+    return _NUMBER_REFUSED if reason == "bounced" and channel != "email" else REASONS.get(reason, reason)
 
 
 def _plain(channel: str, address: str) -> str:
@@ -58,7 +64,7 @@ async def standing(tx: Transaction, channel: str) -> Mapping[str, Suppression]:
 async def why_not(tx: Transaction, channel: str, address: str) -> str:
     """Why nothing is sent to an address, in words; nothing where it may be."""
     found = (await standing(tx, channel)).get(_plain(channel, address))
-    return f"nothing is sent to {address}: {REASONS.get(found.reason, found.reason)} (since {found.since:%Y-%m-%d})" if found else ""
+    return f"nothing is sent to {address}: {reason_words(channel, found.reason)} (since {found.since:%Y-%m-%d})" if found else ""
 
 
 async def suppress(tx: Transaction, channel: str, address: str, reason: str, detail: str, message: MessageRow | None = None) -> bool:

@@ -204,10 +204,10 @@ async def keep_typing(request: Request, token: str, duty_id: int) -> Response:
 
 def _kept(draft: FollowUp, sent: Mapping[str, str], contested: Mapping[str, str] | None = None) -> dict[str, Any]:
     """How the draft stands: its revision, the mark of each item, and the items that say something else than what was sent."""
-    marks = {item: mark_of(draft.content.get(item, "")) for item in sent}
-    others = {
-        item: draft.content.get(item, "") for item, text in sent.items() if marks[item] != mark_of(text) and item not in (contested or {})
-    }
+    # Of an item that nobody wrote yet there is nothing to take over: what the record suggests for it stays in its field.
+    stored = {item: draft.content.get(item, "") for item, text in sent.items() if draft.content.get(item) or not text}
+    marks = {item: mark_of(text) for item, text in stored.items()}
+    others = {item: text for item, text in stored.items() if marks[item] != mark_of(sent[item]) and item not in (contested or {})}
     return {"revision": draft.revision, "marks": marks, "others": others}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -39,7 +38,8 @@ class Offered:
 
 def in_words(speech: Speech, near: Near, now: datetime) -> str:
     """A report in public terms: sewage, within a block, about 2 hours ago."""
-    hours = max(1, math.ceil((now - near.received_at) / _HOUR))
+    # The public knows the hour it came in: half of it is over on the average.
+    hours = max(1, round((now - near.received_at - _HOUR / 2) / _HOUR))
     when = speech.count("about %(number)s hour ago", "about %(number)s hours ago", hours)
     where = speech.say("within a block") if near.metres <= BLOCK_METRES else speech.say("within three blocks")
     return speech.say("%(material)s, %(where)s, %(when)s", material=speech.say(MATERIALS[near.material]), where=where, when=when)

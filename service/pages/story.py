@@ -92,11 +92,15 @@ def _step_of(row: EventRow) -> tuple[str, datetime]:
 def _told(scene: _Scene, group: list[tuple[EventRow, e.SpillEvent]]) -> list[Line]:
     row, event = group[0]
     together = _TOGETHER.get(type(event))
-    if together is not None and len(group) > 1:
+    people = {getattr(one, "person", "") for _, one in group}
+    if together is not None and len(group) > 1 and ("{person}" not in together[0] or len(people) == 1):
         told_as, tone = together
         details = [" ".join([says, *more]) for says, more, _ in (_parts(scene, one) for _, one in group)]
-        return [Line(row.recorded_at, told_as % len(group), _who(row.actor), details, tone)]
-    return [_line(scene, row, event) for row, event in group]
+        says = told_as.format(number=len(group), person=next(iter(people)))
+        return [Line(row.recorded_at, says, _who(row.actor), details, tone)]
+    # One message may be about several duties: what is said of it is said once.
+    lines = [_line(scene, row, event) for row, event in group]
+    return list({(line.at, line.says, *line.details): line for line in lines}.values())
 
 
 def _line(scene: _Scene, row: EventRow, event: e.SpillEvent) -> Line:
@@ -111,15 +115,21 @@ def _who(actor: str) -> str:
 
 
 _TOGETHER: Mapping[type[e.SpillEvent], tuple[str, str]] = {
-    e.ObligationOpened: ("%d legal clocks started.", "plain"),
-    e.ObligationMoved: ("%d legal clocks changed.", "plain"),
-    e.ObligationWithdrawn: ("%d legal clocks were withdrawn.", "plain"),
-    e.ObligationMet: ("%d duties were met.", "good"),
-    e.RungReached: ("People were told about %d duties.", "plain"),
-    e.RungReachedNobody: ("ALARM: for %d duties an alert reached nobody.", "bad"),
-    e.MessageAccepted: ("%d messages were handed over.", "quiet"),
-    e.FileKept: ("%d files were sent.", "plain"),
-    e.MessageArrived: ("%d messages arrived.", "quiet"),
+    e.ObligationOpened: ("{number} legal clocks started.", "plain"),
+    e.ObligationMoved: ("{number} legal clocks changed.", "plain"),
+    e.ObligationWithdrawn: ("{number} legal clocks were withdrawn.", "plain"),
+    e.ObligationMet: ("{number} duties were met.", "good"),
+    e.RungReached: ("People were told about {number} duties.", "plain"),
+    e.RungReachedNobody: ("ALARM: for {number} duties an alert reached nobody.", "bad"),
+    e.MessageAccepted: ("{number} messages were handed over.", "quiet"),
+    e.FileKept: ("{number} files were sent.", "plain"),
+    e.MessageArrived: ("{number} messages arrived.", "quiet"),
+    e.ObligationAcknowledged: ("{person} has seen the alerts about {number} duties.", "plain"),
+    e.EscalationAsked: ("{person} asked for the next rung of {number} duties.", "plain"),
+    e.ObligationWaived: ("{number} duties were waived.", "plain"),
+    e.RungRested: ("Alerts about {number} duties were left out, because {person} had seen those before.", "quiet"),
+    e.RungHeld: ("Alerts about {number} duties wait: those told before hear of them after their quiet hours.", "quiet"),
+    e.AcknowledgementExpired: ("{person} had seen the alerts about {number} duties, but they are not done.", "bad"),
 }
 
 

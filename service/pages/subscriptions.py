@@ -66,7 +66,8 @@ def _shown(house: House, row: Subscription, account: Account) -> dict[str, Any]:
 
 
 def _miles(metres: float) -> str:
-    return f"{ENGLISH.number(round(metres / _METRES_PER_MILE, 1))} miles"
+    miles = round(metres / _METRES_PER_MILE, 1)
+    return f"{ENGLISH.number(miles)} {'mile' if miles == 1 else 'miles'}"
 
 
 @router.post("")

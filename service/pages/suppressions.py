@@ -33,7 +33,7 @@ async def _page(request: Request, faults: Sequence[str] = ()) -> Response:
     return staff_page(
         request, "suppressions.html", 422 if faults else 200, staff=staff, zone=zone_of(house, staff.city), faults=faults,
         standing=[one for one in found if one[0].lifted_at is None], lifted=[one for one in found if one[0].lifted_at is not None],
-        may_lift=ROLES.index(staff.role) >= ROLES.index("manager"), reasons=suppressions.REASONS, channels=words.CHANNELS,
+        may_lift=ROLES.index(staff.role) >= ROLES.index("manager"), reason_words=suppressions.reason_words, channels=words.CHANNELS,
         done=request.query_params.get("done", ""),
     )  # fmt: skip
 

@@ -155,8 +155,8 @@ def receipt(house: House, spill: Spill, duty: Duty, history: History, version: i
         letterhead=letterhead_of(house, spill), reference=spill.reference, duty=speech.say(duty.clock["title"]),
         citation=duty.clock["citation"], recipient=speech.say(duty.recipient.name) if duty.recipient else "", version=version,
         content=[(speech.say(says), event.content.get(item, "")) for item, says in duty.items.items()], certification=stamp.certified,
-        name=name, title=title, filed_at=row.recorded_at, due_at=None if event.after_met else moment_of(event.due_at),
-        late_by_s=None if event.after_met else event.late_by_s, missing=[speech.say(item) for item in event.missing],
+        name=name, title=title, filed_at=row.recorded_at, due_at=moment_of(event.due_at),
+        late_by_s=event.late_by_s, after_met=event.after_met, missing=[speech.say(item) for item in event.missing],
         attachments=[papers.Attachment(str(one["name"]), int(str(one["size"])), str(one["sha256"])) for one in event.attachments],
         firm=str(spill.discharger.get("name") or ""), amends=event.amends,
     )  # fmt: skip

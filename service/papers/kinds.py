@@ -48,6 +48,7 @@ class Receipt:
     attachments: Sequence[Attachment] = ()
     firm: str = ""  # on whose behalf
     amends: int | None = None  # the version that this one amends
+    after_met: bool = False  # the duty had been met before, so that this filing is neither on time nor late
 
     @property
     def made_at(self) -> datetime:

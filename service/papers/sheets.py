@@ -61,14 +61,7 @@ def _table(columns: Sequence[tuple[str, int]], rows: Iterable[Sequence[str]]) ->
 
 def _receipt(paper: Receipt, speech: Speech) -> dict[str, Any]:
     when = _stamps(paper.letterhead, speech)
-    late = "" if paper.late_by_s is None else speech.span(timedelta(seconds=paper.late_by_s))
-    stamp = (
-        speech.say("Filed %(when)s, late by %(span)s", when=when(paper.filed_at), span=late)
-        if late
-        else speech.say("Filed %(when)s, on time", when=when(paper.filed_at))
-        if paper.due_at
-        else speech.say("Filed %(when)s", when=when(paper.filed_at))
-    )
+    stamp = _stamp(paper, when(paper.filed_at), speech)
     person = ", ".join(part for part in (paper.name, paper.title, paper.firm) if part)
     blocks = [
         _words(stamp, strong=True),
@@ -92,6 +85,14 @@ def _receipt(paper: Receipt, speech: Speech) -> dict[str, Any]:
     ]  # fmt: skip
     title = speech.say("Receipt: %(duty)s", duty=paper.duty)
     return _sheet(paper, speech, title, stamp, blocks)
+
+
+def _stamp(paper: Receipt, filed: str, speech: Speech) -> str:
+    if paper.after_met:
+        return speech.say("Filed %(when)s, after the duty was done", when=filed)
+    if paper.late_by_s is not None:
+        return speech.say("Filed %(when)s, late by %(span)s", when=filed, span=speech.span(timedelta(seconds=paper.late_by_s)))
+    return speech.say("Filed %(when)s, on time", when=filed) if paper.due_at else speech.say("Filed %(when)s", when=filed)
 
 
 def _whole(paper: Receipt, speech: Speech) -> str:

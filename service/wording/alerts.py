@@ -84,7 +84,7 @@ def bundle_values(ordered: Sequence[Alert], speech: Speech) -> Values:
         "duties": "\n".join(f"- {_in_full(one, speech)}" for one in ordered),
         "others": forms[0],
         "advice": speech.say("do these in this order, and record each one on the spill's page."),
-        "merged": "\n".join(dict.fromkeys(line for one in ordered if (line := _merged(one, speech)))),
+        "merged": _merged(ordered, speech),
     }
     english = {"title"} if speech.say(first.clock["title"]) == first.clock["title"] else set()
     return Values(said, {"others": forms[1:]}, frozenset(english))
@@ -164,7 +164,7 @@ def _of_duty(about: Alert, speech: Speech) -> dict[str, str]:
         "presumed": speech.say("Presumed to apply until this is known: %(facts)s.", facts=unknown) if unknown else "",
         "extended": speech.say("The law may allow until %(when)s; work to the stricter time above.", when=later) if later else "",
         "content": speech.say("The report must hold: %(items)s.", items=content) if content else "",
-        "merged": _merged(about, speech),
+        "merged": _merged([about], speech),
         "advice": _advice(clock, speech),
         "law": f"{clock['citation']} ({clock['duty']})",
         "unverified": ""
@@ -195,17 +195,21 @@ def _others(rest: Sequence[Alert], speech: Speech) -> tuple[str, ...]:
     return (*forms, speech.count("And %(number)s more.", "And %(number)s more.", len(told)))
 
 
-def _merged(about: Alert, speech: Speech) -> str:
-    if about.seen is not None:
-        person, at = about.seen
-        return speech.say("%(person)s acknowledged it %(when)s; it is not done yet.", person=person, when=when(at, about.zone, speech))
-    if about.late_since is None:
-        return ""
-    return speech.count(
-        "This one message stands for %(number)s alert due since %(when)s that could not go out then: %(steps)s.",
-        "This one message stands for %(number)s alerts due since %(when)s that could not go out then: %(steps)s.",
-        len(about.steps), when=when(about.late_since, about.zone, speech), steps=", ".join(about.steps),
-    )  # fmt: skip
+def _merged(about: Sequence[Alert], speech: Speech) -> str:
+    """Who acknowledged these duties without doing them, and how many alerts about the others the message stands for."""
+    lines = []
+    for one in about:
+        if one.seen is not None:
+            at = when(one.seen[1], one.zone, speech)
+            lines.append(speech.say("%(person)s acknowledged it %(when)s; it is not done yet.", person=one.seen[0], when=at))
+    late = [(one.late_since, len(one.steps)) for one in about if one.late_since is not None and one.seen is None]
+    if late:
+        lines.append(speech.count(
+            "This one message stands for %(number)s alert due since %(when)s that could not go out then.",
+            "This one message stands for %(number)s alerts due since %(when)s that could not go out then.",
+            sum(number for _, number in late), when=when(min(since for since, _ in late), about[0].zone, speech),
+        ))  # fmt: skip
+    return "\n".join(dict.fromkeys(lines))
 
 
 def _advice(clock: Mapping[str, Any], speech: Speech) -> str:

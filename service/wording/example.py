@@ -30,7 +30,7 @@ def _example(kind: str, speech: Speech, zone: ZoneInfo, city: str, now: datetime
     if kind == "bundle":
         return bundle_values([_alert(number, speech, zone, city, now, is_long=is_long) for number in range(4)], speech)
     if kind == "triage":
-        return triage_values(_spill(is_long=is_long), "the place is in no city that is served", _link(is_long=is_long), speech, "4F7")
+        return triage_values(_spill(is_long=is_long), "the place is in no city that is served", _link(is_long=is_long), speech, "4F7K")
     where = _LONG * 3 if is_long else "Chino Creek, from Central Avenue to Schaefer Avenue"
     said = {
         "reference": "SP-2026-00042", "link": _link(is_long=is_long), "city": city, "where": where,
@@ -76,5 +76,5 @@ def _alert(number: int, speech: Speech, zone: ZoneInfo, city: str, now: datetime
     late_since = now - timedelta(hours=1) if is_long else None
     return Alert(
         _spill(is_long=is_long), clock, recipient, zone, now, ("start", "start+15m"), late_since, changed, _link(is_long=is_long),
-        speech.language, "4F7", city=city,
+        speech.language, "4F7K", city=city,
     )  # fmt: skip

@@ -137,7 +137,8 @@ KINDS: Mapping[str, Kind] = {
         marked("{reference} needs a person: {reason}"),
         marked(
             "A report needs a person: {reason}.\n\nSpill {reference}: {happened}.\n\nWhat was said:\n{description}\n\n"
-            "What to do: open it, set the city and what is known; the legal clocks start then.\nOpen spill {reference}: {link}"
+            "What to do: open it now, and set the city and what is known; legal clocks may be running already.\n"
+            "Open spill {reference}: {link}"
         ),
         marked("{reference} needs a person: {reason}. {happened}. {reply} {link}"),
     ),

@@ -96,9 +96,11 @@ def confirmation(link: str, city: str, wanted: str, expires: datetime, zone: Zon
 def wanted_words(cities: Sequence[str], circle: Mapping[str, Any] | None, speech: Speech) -> str:
     """What a public subscription is for, in words."""
     if circle is not None:
-        miles = speech.number(round(circle["metres"] / 1609.344, 1))
+        miles = round(circle["metres"] / 1609.344, 1)
         point = f"{circle['lat']:.4f}, {circle['lon']:.4f}"
-        return speech.say("advisories within %(miles)s miles of %(point)s", miles=miles, point=point)
+        if miles == 1:
+            return speech.say("advisories within 1 mile of %(point)s", point=point)
+        return speech.say("advisories within %(miles)s miles of %(point)s", miles=speech.number(miles), point=point)
     return speech.say("advisories for %(cities)s", cities="; ".join(cities))
 
 

@@ -75,6 +75,12 @@ def test_a_detail_is_the_first_2048_characters_of_the_answer_on_one_line() -> No
     assert detail_of("x" * 100_000) == "x" * 2048
 
 
+def test_a_secret_of_a_letter_or_three_is_masked_alone_and_not_inside_words() -> None:
+    assert detail_of("could not connect as u with 'u'", ["u"]) == "could not connect as *** with '***'"
+    assert detail_of("pw pwd, pw.", ["pw"]) == "*** pwd, ***."
+    assert detail_of("pass4word", ["pass"]) == "***4word"  # from four characters on, wherever it stands
+
+
 def test_a_secret_is_masked_also_where_the_cut_would_have_halved_it() -> None:
     detail = detail_of("x" * 2045 + "hunter2", ("hunter2", None, ""))
     assert detail == "x" * 2045 + "***"

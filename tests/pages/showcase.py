@@ -13,18 +13,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, FilePayload, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from service import access
 from service.app import build_app
+from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
 from service.pages.speech import speech
-from service.parties import link_token
+from service.parties import link_token, respond_url
 from service.suppressions import suppress
 from service.tables import Reply
 from service.transaction import transaction
 from tests.houses import Household, a_household
+from tests.pictures import photo
 from tests.service.test_public_alerts import subscribe, token_in
 from tests.spills import NOWHERE_NEAR, a_report
 
@@ -45,6 +47,18 @@ def press(button: str, **filled: str) -> Doing:
         said = speech(await page.evaluate("document.documentElement.lang")).say(button)
         await page.get_by_role("button", name=re.compile(f"^{said}")).first.click()
         await page.wait_for_load_state()
+
+    return do
+
+
+def send(action: str, **filled: str) -> Doing:
+    """Fill fields and send the form that goes to this address, or one that ends like it, past every script that would keep it back."""
+
+    async def do(page: Page) -> None:
+        for name, value in filled.items():
+            await page.locator(f"main [name='{name}']").first.evaluate("(field, value) => { field.value = value; }", value)
+        async with page.expect_navigation():
+            await page.locator(f"form[method=post][action$='{action}']").first.evaluate("form => form.submit()")
 
     return do
 
@@ -72,14 +86,22 @@ _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=g
 SCENES: tuple[Scene, ...] = (
     Scene("home", "/"),
     Scene("report", "/report"),
-    Scene("report-empty", "/report", press("Send report")),
+    Scene("report-unfolded", "/report", unfold),
+    Scene("report-empty", "/report", send("/report")),
     Scene("status", "{status}"),
     Scene("status-unfolded", "{status}", unfold),
     Scene("status-triage", "{triage_status}"),
+    Scene("status-empty-addition", "{status}", send("/more")),
     Scene("respond", "{respond}"),
     Scene("respond-unfolded", "{respond}", unfold),
+    Scene("respond-call", "{respond_call}", unfold),
+    Scene("respond-report", "{respond_report}"),
+    Scene("respond-report-missing", "{respond_report}", press("Certify and file")),
+    Scene("respond-ended", "{respond_ended}"),
+    Scene("map", "/map"),
+    Scene("map-fault", "/map?since=yesterday&lat=north"),
     Scene("alerts", "/alerts"),
-    Scene("alerts-fault", "/alerts", press("Send me the link")),
+    Scene("alerts-fault", "/alerts", send("/alerts")),
     Scene("alert-confirm", "{alert_yes}"),
     Scene("advisories", "/advisories"),
     Scene("advisory", "{advisory}"),
@@ -111,6 +133,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("quantities", "/staff/quantities", staff=True),
     Scene("quantities-answer", f"/staff/quantities?{_ACID}", staff=True),
     Scene("replies", "/staff/replies", staff=True),
+    Scene("held", "/staff/held", staff=True),
     Scene("suppressions", "/staff/suppressions", unfold, staff=True),
     Scene("subscriptions", "/staff/subscriptions", staff=True),
     Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
@@ -194,6 +217,7 @@ async def _rehearse(show: Show) -> None:
     triage = await home.report(a_report(location=NOWHERE_NEAR, material=None, volume=None), staff=False)
     await home.report(a_report(description="Oil sheen on the gutter.", material="petroleum", volume={"quantity": 5, "unit": "gal"}))
     await home.name_discharger(reference, "Golden Wok LLC", "owner@goldenwok.example", "+19095550144")
+    await _add_a_photo(show, reference)
     await home.live(minutes=20)
     call = {"recipient": "cal-oes", "method": "telephone"}
     await home.happened(reference, "notice_given", **call)
@@ -211,8 +235,36 @@ async def _rehearse(show: Show) -> None:
         "act": act_url(home.house, mails[0].id).removeprefix(show.url),
         "unsubscribe": unsubscribe_url(home.house, news).removeprefix(show.url),
     }  # fmt: skip
-    for name, purpose, which in (("status", "status", reference), ("triage_status", "status", triage), ("respond", "respond", reference)):
-        show.tokens[name] = f"/{purpose}/{link_token(home.house, purpose, await home.spill(which))}"
+    for name, which in (("status", reference), ("triage_status", triage)):
+        show.tokens[name] = f"/status/{link_token(home.house, 'status', await home.spill(which))}"
+    show.tokens |= await _links_of_the_discharger(home, reference)
+
+
+async def _links_of_the_discharger(home: Household, reference: str) -> dict[str, str]:
+    """The pages behind the link of nobody in particular, and one that was taken back."""
+    async with transaction(home.house, "manager@chino.example") as tx:
+        spill = await tx.spill(reference)
+        gone = await issue(tx, spill, "Sam Lee", "sam@goldenwok.example", "")
+        await issue(tx, spill, "Dana Cruz", "dana@goldenwok.example", "", "es")
+        ended = respond_url(home.house, spill, gone)
+        await end(tx, spill, gone)
+    open_page = f"/respond/{link_token(home.house, 'respond', await home.spill(reference))}"
+    call, written = [(await home.clock_of(reference, f"chino/{duty}")).id for duty in ("rwqcb-2-hours", "rwqcb-written-5-days")]
+    return {
+        "respond": open_page, "respond_call": f"{open_page}/duties/{call}/call", "respond_report": f"{open_page}/duties/{written}/report",
+        "respond_ended": ended[ended.index("/respond/") :],
+    }  # fmt: skip
+
+
+async def _add_a_photo(show: Show, reference: str) -> None:
+    """The reporter's own way, later on: a picture of the place, and a word about it."""
+    context = await show.context(width=PHONE)
+    page = await context.new_page()
+    await page.goto(f"/status/{link_token(show.home.house, 'status', await show.home.spill(reference))}")
+    picture = FilePayload(name="curb.jpg", mimeType="image/jpeg", buffer=photo())
+    await page.locator("form[action$='/more'] input[type=file]").set_input_files(picture)
+    await send("/more", text="It still runs. The school gate is wet.")(page)
+    await context.close()
 
 
 async def _tell_the_public(show: Show, reference: str) -> None:

@@ -12,7 +12,7 @@ from playwright.async_api import Page
 
 from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("show")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]  # half a minute on a machine that does nothing else
 
 _AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

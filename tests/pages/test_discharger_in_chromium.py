@@ -130,6 +130,7 @@ async def test_two_who_type_at_once_see_both_texts_and_choose(served: Served) ->
         await expect(page.locator(".theirs")).to_contain_text("Written by Ben Ito:")
         await expect(page.locator(".theirs blockquote")).to_have_text("grease")
         await expect(page.locator("#item-prevention")).to_have_value("inspect it")
+        await expect(page.locator("#item-volume")).to_have_value("1,500 gallons")
         await is_accessible(page, "respond-report-conflict")
         await page.get_by_role("button", name="Use the other text").click()
         await expect(page.locator("#draft-status")).to_contain_text("Draft saved")

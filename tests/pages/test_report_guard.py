@@ -197,6 +197,14 @@ async def test_other_things_that_anybody_may_do_have_limits_too(strict: Site, pa
     assert codes[-1] == 429
 
 
+async def test_the_hints_of_the_form_are_not_for_asking_all_day(strict: Site) -> None:
+    asker = strict.visitor(accept="*/*").http
+    codes = [(await asker.get("/report/nearby?lat=34.01&lon=-117.69")).status_code for _ in range(120)]
+    assert set(codes) == {200}
+    answer = await asker.get("/report/challenge")
+    assert (answer.status_code, answer.headers["content-type"]) == (429, "application/problem+json")
+
+
 async def test_unsubscribing_has_no_limit(strict: Site) -> None:
     codes = {(await strict.visitor().http.post("/unsubscribe/x")).status_code for _ in range(130)}
     assert codes == {404}

@@ -31,27 +31,33 @@ class Planted:
     text: str
     readers: frozenset[str]
 
-    def is_in(self, output: str) -> bool:
+    def is_in(self, said: Searched) -> bool:
         """Whether an output holds it, in whatever disguise."""
         wanted, digits = squeezed(self.text), only_digits(self.text)
         is_number = len(digits) >= _FEWEST_DIGITS and not re.search("[A-Za-z]", self.text)
-        for said in readings(output):
-            if wanted in squeezed(said) or wanted[::-1] in squeezed(said):
-                return True
-            if is_number and digits in only_digits(said):
-                return True
-        return False
+        if any(wanted in words or wanted[::-1] in words for words in said.words):
+            return True
+        return is_number and any(digits in row for row in said.digits)
+
+
+class Searched:
+    """An output, read in every way once: what it says without what can split words up, and its digits in a row."""
+
+    def __init__(self, output: str) -> None:
+        said = set(readings(output))
+        self.words = {squeezed(one) for one in said}
+        self.digits = {only_digits(one) for one in said}
 
 
 def squeezed(text: str) -> str:
     """Letters and digits alone, small, without accents: what is left of a text that was split up or written in another way."""
     plain = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(letter for letter in plain if letter.isalnum())
+    return re.sub(r"[\W_]+", "", plain)
 
 
 def only_digits(text: str) -> str:
     """The digits of a text, as a telephone number is dialled."""
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text) if letter.isdecimal())
+    return re.sub(r"\D+", "", unicodedata.normalize("NFKC", text))
 
 
 def readings(output: str) -> Iterator[str]:
@@ -61,7 +67,8 @@ def readings(output: str) -> Iterator[str]:
     yield html.unescape(html.unescape(output))
     yield re.sub(r"<[^>]*>", "", html.unescape(output))
     yield unquote_plus(unquote_plus(output))
-    yield quopri.decodestring(output.encode("utf-8", "replace")).decode("utf-8", "replace")
+    mail = output.replace("\\n", "\n")
+    yield quopri.decodestring(mail.encode("utf-8", "replace")).decode("utf-8", "replace")
     for found in _BASE64.findall(output):
         yield from _decoded(found)
     for found in _HEX.findall(output):
@@ -88,13 +95,12 @@ class Output:
 
 def leaks(planted: Iterable[Planted], outputs: Iterable[Output]) -> list[str]:
     """Every planted string in an output whose audience may not read it, each as a line that says what was found where."""
-    strings = list(planted)
-    return [
-        f"{one.what} ({one.text!r}) is shown to {output.audience}: {output.where}"
-        for output in outputs
-        for one in strings
-        if output.audience not in one.readers and one.is_in(output.says)
-    ]
+    strings, found = list(planted), []
+    for output in outputs:
+        said = Searched(output.says)
+        hidden = (one for one in strings if output.audience not in one.readers and one.is_in(said))
+        found += [f"{one.what} ({one.text!r}) is shown to {output.audience}: {output.where}" for one in hidden]
+    return found
 
 
 def of(what: Mapping[str, str], *readers: str) -> list[Planted]:

@@ -9,6 +9,7 @@ import pytest
 
 from service.events import RungReached, RungReachedNobody
 from service.tables import Contact
+from tests.service.small_law import small_law
 from tests.service.telephones import CREW, DIRECTOR, OFFICER, SUPERVISOR, Telephones, telephones
 from tests.spills import a_report
 
@@ -62,9 +63,8 @@ async def test_somebody_asleep_whose_alert_waits_for_the_morning_is_woken(tmp_pa
     ladder = """
     - {at: start, tell: [duty_officer], by: [sms]}
     - {at: start+1h, tell: [supervisor], by: [sms]}
+    - {at: due, tell: [duty_officer], by: [sms]}
 """
-    from tests.service.small_law import small_law
-
     async with telephones(tmp_path, law=small_law(ladder=ladder, limit="5 days")) as phones:
         await phones.home.people(
             Contact(city="chino", role="duty_officer", name="Ann", phone=OFFICER),

@@ -1,5 +1,6 @@
 """Settings: each wrong one is named with its cure, and the secret key is made once, whoever is first."""
 
+import argparse
 import stat
 import subprocess
 import sys
@@ -9,9 +10,9 @@ import pytest
 
 from deadlines.ladder import CHANNELS
 from notifiers import AppriseChannel, EmailChannel, FileChannel, SmsChannel, VoiceChannel, WebhookChannel
-from service import wiring
+from service import commands, programs, wiring
 from service.errors import BadInput
-from service.settings import Settings, read_settings
+from service.settings import Settings, read_settings, unknown_names
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,8 @@ def refused(**environment: str) -> list[str]:
         ("BIND", "127.0.0.1:70000", "is not HOST:PORT"),
         ("BASE_URL", "spills.example.gov", "'spills.example.gov' is not a web address, as in https://spills.example.gov"),
         ("BASE_URL", "ftp://spills.example.gov", "is not a web address"),
+        ("BASE_URL", "https://spills.example.gov/sub/?q=1", "has a ? or a # in it, and links are made by adding to it"),
+        ("BASE_URL", "https://spills.example.gov/#top", "right would be: the part before that"),
         ("LOG_FORMAT", "xml", "'text' or 'json'"),
         ("LEASE_SECONDS", "0", "greater than or equal to 5"),
         ("LEASE_SECONDS", "soon", "valid integer"),
@@ -53,6 +56,36 @@ def test_a_wrong_setting_is_named_with_its_cure(name: str, value: str, cure: str
     assert fault.startswith(f"SPILLCLOCK_{name}: ")
     assert cure in fault
     assert "hidden" not in fault
+
+
+def test_names_that_no_setting_has_are_told_with_the_one_that_was_meant(
+    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (in_an_empty_folder / ".env").write_text("SPILLCLOCK_SMTP_URI=smtp://x\nSPILLCLOCK_MAIL_FROM=a@example.gov\nOTHER=1\n")
+    monkeypatch.setenv("SPILLCLOCK_TWILIO_FORM", "+19095550100")
+    monkeypatch.setenv("spillclock_bind", "127.0.0.1:8000")  # case does not count
+    monkeypatch.setenv("SPILLCLOCK_XQZ", "1")
+    assert unknown_names() == [
+        "SPILLCLOCK_SMTP_URI is no setting, and changes nothing; did you mean SPILLCLOCK_SMTP_URL?",
+        "SPILLCLOCK_TWILIO_FORM is no setting, and changes nothing; did you mean SPILLCLOCK_TWILIO_FROM?",
+        "SPILLCLOCK_XQZ is no setting, and changes nothing",
+    ]
+
+
+async def test_doctor_warns_of_names_that_no_setting_has(in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPILLCLOCK_TWILIO_FORM", "+19095550100")
+    findings = await programs.examine(Settings(home_dir=in_an_empty_folder))
+    assert [line for line in findings if "TWILIO_FORM" in line][0].startswith("WARN   settings: SPILLCLOCK_TWILIO_FORM is no setting")
+
+
+def test_a_program_that_starts_logs_names_that_no_setting_has(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("SPILLCLOCK_TWILIO_FORM", "+19095550100")
+    monkeypatch.setattr(commands, "keep_log", lambda _: None)  # which would take the place of what the test reads by
+    with pytest.raises(BadInput, match="one half of several"):
+        commands.run("web", argparse.Namespace())
+    [line] = [record for record in caplog.records if record.name == "service.commands"]
+    assert line.levelname == "WARNING"
+    assert line.getMessage().endswith("did you mean SPILLCLOCK_TWILIO_FROM?")
 
 
 def test_all_wrong_settings_are_named_together() -> None:

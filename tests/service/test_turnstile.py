@@ -15,6 +15,9 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from service import turnstile, wiring
+from service.errors import BadInput
+from service.programs import examine
+from service.settings import read_settings
 from service.tables import Passage
 from service.transaction import House, reading
 from service.turnstile import GATES, Limit, is_first_use, network_of, pass_through, sweep, would_need_proof
@@ -253,3 +256,39 @@ def test_every_stretch_divides_a_day_so_that_none_spans_two_dates() -> None:
     limits: list[Limit] = [limit for gate in GATES.values() for limit in gate]
     assert all(timedelta(days=1) % limit.every == timedelta() for limit in limits)
     assert all(limit.free is None or limit.free < limit.most for limit in limits)
+
+
+# -- what doctor says
+
+
+async def said_by_doctor(folder: Path, **given: object) -> str:
+    made = a_house(folder, Clock(), **given)
+    await wiring.migrate(made)
+    await made.engine.dispose()
+    return "\n".join(await examine(made.settings, Clock()))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "ok     limits a sender, as told by the proxies: 127.0.0.1,::1"),
+        ({"limit_factor": 0}, "WARN   no limits: one sender may send any number of reports; unset SPILLCLOCK_LIMIT_FACTOR"),
+        ({"trusted_proxies": ""}, "WARN   all senders count as one, the proxy that speaks https for us"),
+        ({"trusted_proxies": "", "base_url": "http://127.0.0.1:8000"}, "ok     limits a sender, as told by the proxies: none"),
+    ],
+)
+async def test_doctor_says_whether_senders_can_be_told_apart(tmp_path: Path, given: dict[str, object], says: str) -> None:
+    assert says in await said_by_doctor(tmp_path, database_url="", **{"limit_factor": 1, **given})
+
+
+@pytest.mark.parametrize("value", ["proxy.example", "10.0.0.0/33", "0.0.0.0/0", "::/0", "127.0.0.1;10.0.0.1", "10.0.0.1/8"])
+def test_a_proxy_that_is_no_network_is_named_with_the_cure(value: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as error:
+        read_settings(home_dir=tmp_path, trusted_proxies=value)
+    [fault] = error.value.faults
+    assert fault.startswith("SPILLCLOCK_TRUSTED_PROXIES: ")
+    assert "right would be: addresses and networks separated by commas, as in 127.0.0.1,10.0.0.0/8, or nothing" in fault
+
+
+def test_proxies_are_listed_with_any_space_around_them(tmp_path: Path) -> None:
+    assert read_settings(home_dir=tmp_path, trusted_proxies=" 10.0.0.5 , 2001:db8::/32,").trusted_proxies == "10.0.0.5,2001:db8::/32"

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 # The headers in which mail servers say where a mail was to go.
 _RECIPIENTS = ("To", "Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To", "X-Delivered-To", "Original-Recipient")
 _LONGEST_TEXT = 2000
+_MOST_ATTACHED = 5
 # A bounce in words alone, as of qmail and old Exim: from the mail system, with a status of RFC 3463 or a refusal of RFC 5321 in its text.
 _MAIL_SYSTEM = re.compile(r"mailer-daemon|postmaster|mail ?delivery|microsoftexchange", re.IGNORECASE)
 _STATUS = re.compile(r"\b([245])\.(\d{1,3})\.(\d{1,3})\b")
@@ -148,6 +149,15 @@ def _text(mail: Message) -> str:
     return re.sub(r"<[^>]+>", " ", text) if part.get_content_type() == "text/html" else text
 
 
+def _attached(mail: Message) -> list[str]:
+    """The names of what is attached to a mail. None of it is kept, and staff should know that there was something."""
+    parts = mail.walk() if mail.is_multipart() else ()
+    names = [clean(part.get_filename("") or "")[:80] for part in parts if not part.is_multipart()]
+    found = [name for name in names if name]
+    more = len(found) - _MOST_ATTACHED
+    return found if more <= 0 else [*found[:_MOST_ATTACHED], f"and {more} more"]
+
+
 async def _kept(tx: Transaction, mail: Message, raw: bytes, message: MessageRow | None) -> str:
     """Keep a mail that is no bounce, with the message it answers: the one it came to, else the latest to its sender."""
     own = _header(mail, "Message-ID").strip() or hashlib.sha256(raw).hexdigest()
@@ -156,6 +166,8 @@ async def _kept(tx: Transaction, mail: Message, raw: bytes, message: MessageRow 
         return "repeated"
     sender = clean(parseaddr(_header(mail, "From"))[1])[:320]
     text = clean(f"{_header(mail, 'Subject')}\n\n{_text(mail)}")[:_LONGEST_TEXT]
+    if attached := _attached(mail):
+        text += f"\n\nNot kept: {', '.join(attached)}"
     reply = Reply(once=once, channel="email", sender=sender or "unknown", text=text, received_at=tx.now, meaning="unknown")
     await keep(tx, reply, message or (await latest_to(tx, sender) if sender else None))
     return "reply"

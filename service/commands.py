@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
 from notifiers.webhook import webhook_secret
-from service import access, office_days, parties, programs, rehearsal, replanning, rota_command
+from service import access, office_days, parties, programs, rehearsal_command, replanning, rota_command
 from service.errors import BadInput, SpillclockError
-from service.library import open_rulebook
 from service.logbook import keep_log
 from service.reach import warnings_of
-from service.reading_input import moment, read_json
-from service.settings import Settings, packs_folder, read_settings, unknown_names
+from service.settings import Settings, read_settings, unknown_names
 from service.transaction import Transaction, reading, transaction
 from service.wording import local
 
@@ -76,38 +72,8 @@ def _migrate(_: argparse.Namespace) -> int:
 
 
 def _rehearse(given: argparse.Namespace) -> int:
-    if given.example == "":
-        for one in rehearsal.examples().values():
-            _say(f"{one.name}\n    {one.about}")
-        return DONE
-    if (given.facts is None) == (given.example is None):
-        raise BadInput("what to rehearse", ["FACTS.json, --example: right would be: a file of facts, or an example, and not both"])
-    until = moment("--until", given.until)
-    if given.example is not None:
-        chosen = rehearsal.example(given.example)
-        facts, until, cast = chosen.facts, until or chosen.until, chosen.cast
-    else:
-        facts, cast = _facts_of(given.facts), rehearsal.Cast()
-    messages = asyncio.run(rehearsal.rehearse(facts, until, cast))
-    zone = open_rulebook(packs_folder()).zones[facts["jurisdiction"]]
-    for message in messages:
-        if given.json:
-            print(json.dumps(rehearsal.as_line(message), ensure_ascii=False))
-        else:
-            print(f"{local(message.at, zone)}  {message.person} ({message.role.replace('_', ' ')}), {message.channel} to {message.to}")
-            print(f"    {message.subject}\n    why: {message.reason}")
-    if not messages:
-        _say("No message would be sent: no clock runs for these facts.")
+    print("\n".join(asyncio.run(rehearsal_command.lines(given))))
     return DONE
-
-
-def _facts_of(name: str) -> dict[str, Any]:
-    """The one fact object of a file."""
-    facts = read_json(name)
-    if not isinstance(facts, dict):
-        raise BadInput("one fact object", [f"{name}: a rehearsal plays one fact object; right would be: an object"])
-    read: dict[str, Any] = json.loads(json.dumps(facts, default=float))
-    return read
 
 
 def _user_add(given: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from notifiers.spoken import spoken
 from notifiers.voice import call_twiml, goodbye_twiml, recorded_twiml
 from service import bounces, receipts, replies
 from service.errors import NotAllowed, NotKnown
+from service.incoming_bodies import read_mail
 from service.settings import Settings
 from service.transaction import House, transaction
 
@@ -106,14 +107,8 @@ async def mail(request: Request) -> Response:
     """A mail as it came (RFC 822), from a pipe or a provider's inbound route, which may also send it as the field `email` of a form."""
     house = _house(request)
     _require_secret(request, house.settings.mail_hook_secret.get_secret_value())
-    raw = await request.body()
-    recipient = request.query_params.get("recipient", "")
-    if request.headers.get("content-type", "").partition(";")[0].strip() in ("multipart/form-data", "application/x-www-form-urlencoded"):
-        fields = await request.form()
-        found = fields.get("email") or fields.get("body-mime") or fields.get("message") or ""
-        raw = found.encode("utf-8", "surrogateescape") if isinstance(found, str) else await found.read()
-        recipient = str(fields.get("recipient") or recipient)
-    return JSONResponse({"taken": await bounces.take_mail(house, raw, recipient)}, 202)
+    raw, recipient = await read_mail(request)
+    return JSONResponse({"taken": await bounces.take_mail(house, raw, recipient or request.query_params.get("recipient", ""))}, 202)
 
 
 def _require_secret(request: Request, secret: str) -> None:

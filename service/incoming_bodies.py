@@ -15,6 +15,11 @@ from service.errors import BadInput, SpillclockError
 from service.transaction import House
 
 MAX_BODY_BYTES = 1_000_000
+# A mail with all its photos, as large as mail servers take them; its words and what servers report stand at its beginning.
+MAX_MAIL_BYTES = 50_000_000
+READ_OF_MAIL_BYTES = 1_000_000
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+_MAIL_FIELDS = ("email", "body-mime", "message")
 _ALLOWANCE = "spillclock.body"
 # More files than anybody may send at once: the rest is then refused one by one, and what was written is not lost.
 _MOST_FILES = 200
@@ -107,6 +112,30 @@ async def read_form(request: Request) -> tuple[dict[str, list[str]], dict[str, l
         elif isinstance(value, UploadFile) and (value.filename or value.size):  # a field with no file chosen sends neither
             files.setdefault(name, []).append(Upload(value.filename or "", value.file))
     return texts, files
+
+
+async def read_mail(request: Request) -> tuple[bytes, str]:
+    """The first megabyte of a mail as it came, or as a field of a form, and whom the form says that it was delivered to; empty for nobody.
+
+    Raises TooLarge for one over 50 MB, BadInput for a form that cannot be read.
+    """
+    allowance: _Allowance | None = request.scope.get(_ALLOWANCE)
+    if allowance is not None:
+        allowance.most = MAX_MAIL_BYTES
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in _FORMS:
+        kept = bytearray()
+        async for chunk in request.stream():
+            kept += chunk[: READ_OF_MAIL_BYTES - len(kept)]
+        return bytes(kept), ""
+    if allowance is not None:
+        allowance.request = request
+    try:
+        fields = await request.form(max_part_size=MAX_MAIL_BYTES)
+    except HTTPException as error:
+        raise BadInput("this form cannot be read", [f"form: {error.detail}; right would be: the mail as the field email"]) from None
+    found = next((fields[name] for name in _MAIL_FIELDS if fields.get(name)), "")
+    raw = found[:READ_OF_MAIL_BYTES].encode("utf-8", "surrogateescape") if isinstance(found, str) else await found.read(READ_OF_MAIL_BYTES)
+    return raw, str(fields.get("recipient") or "")
 
 
 def _allow_files(request: Request) -> bool:

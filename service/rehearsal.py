@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from sqlalchemy import select
 from sqlmodel import col
 
-from deadlines import as_z, read_facts, read_moment
+from deadlines import Rulebook, as_z, read_facts, read_moment
 from deadlines.ladder import CHANNELS
 from notifiers import Channel, FileChannel, Message, Receipt
 from service import obligations
@@ -30,6 +30,7 @@ from service.spills import open_spill, record_act
 from service.tables import MessageRow, Spill
 from service.transaction import House, Transaction, reading, transaction
 from service.wiring import build_house, migrate
+from service.wording import METHOD_WORDS
 from service.worker import Worker
 
 # Rehearsed to so long after the last ladder has been climbed to its top, at most.
@@ -87,11 +88,13 @@ def examples() -> dict[str, Example]:
 
 
 def example(name: str) -> Example:
-    """An example by its name. Raises BadInput that lists them all."""
+    """An example by its name, in any case. Raises BadInput that lists them all."""
     found = examples()
-    if name not in found:
+    by_name = {one.casefold(): example for one, example in found.items()}
+    wanted = " ".join(name.split()).casefold()
+    if wanted not in by_name:
         raise BadInput("no such example", [f"--example: {name!r} is none; right would be: one of {'; '.join(found)}"])
-    return found[name]
+    return by_name[wanted]
 
 
 def _as_json(value: Any) -> Any:
@@ -231,6 +234,38 @@ async def _told(house: House, stage: _Stage) -> list[Rehearsed]:
                 Rehearsed(message.at, row.person, row.role, row.channel, row.address, row.subject, text, row.step, reason, message.duty)
             )
         return told
+
+
+async def unanswered(one: Example, told: Sequence[Rehearsed]) -> list[Rehearsed]:
+    """What would go out beside the messages `told` in an example if nobody did or acknowledged anything, up to every ladder's top."""
+    facts = {key: value for key, value in one.facts.items() if key != "events"}
+    alone = await rehearse(facts, None, replace(one.cast, acknowledged=()))
+    known = {_same(message) for message in told}
+    return [message for message in alone if _same(message) not in known]
+
+
+def _same(message: Rehearsed) -> tuple[datetime, str, str]:
+    return message.at, message.channel, message.to
+
+
+def done_in(facts: Mapping[str, Any], until: datetime | None, cast: Cast, rulebook: Rulebook) -> list[tuple[datetime, str]]:
+    """What people do in a rehearsal up to its end, in order: the moment (UTC), and a sentence."""
+    zone = rulebook.zones[facts["jurisdiction"]]
+    acts = [(read_moment(act["at"], zone).astimezone(UTC), act) for act in [*(facts.get("events") or []), *cast.acknowledged]]
+    return [(at, _in_words(act, rulebook)) for at, act in sorted(acts, key=lambda one: one[0]) if until is None or at <= until]
+
+
+def _in_words(act: Mapping[str, Any], rulebook: Rulebook) -> str:
+    if "duty" in act:
+        return f"{act['person']} has seen the alert: {rulebook.rules(act['duty'])[1][-1].title}."
+    recipient = rulebook.recipients.get(str(act.get("recipient")))
+    whom = recipient.name if recipient else act.get("recipient")
+    match act["type"]:
+        case "notice_given":
+            return f"{whom} is told {METHOD_WORDS[act['method']]}."
+        case "report_submitted":
+            return f"A written report is handed in to {whom}{'' if act.get('complete') else ', not complete'}."
+    return f"{str(act['type']).replace('_', ' ').capitalize()}."
 
 
 def as_line(message: Rehearsed) -> dict[str, Any]:

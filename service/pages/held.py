@@ -17,6 +17,7 @@ from service.judging import call_real, set_aside
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import read_fields
 from service.pages.rendering import house_of, staff_page, where_of, zone_of
+from service.spills import clean
 from service.tables import Spill
 from service.transaction import House, reading, transaction
 
@@ -69,7 +70,7 @@ async def judge(request: Request) -> Response:
     staff.require("officer", None)
     fields = await read_fields(request)
     wanted = fields.text("do")
-    chosen = list(dict.fromkeys(fields.all("report")))[:_MOST_AT_ONCE] if wanted in ("real", "none") else []
+    chosen = list(dict.fromkeys(clean(one) for one in fields.all("report")))[:_MOST_AT_ONCE] if wanted in ("real", "none") else []
     for reference in chosen:
         try:
             async with transaction(house, staff.email) as tx:  # each by itself: one that cannot be judged holds up no other

@@ -3,15 +3,14 @@
 
 export const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function style(address) {
+function style(address, put) {
   return new Promise(function (done, failed) {
     const link = document.createElement("link");
     link.rel = "stylesheet";
     link.href = address;
     link.onload = done;
     link.onerror = failed;
-    // Before our own rules, which change some of Leaflet's.
-    document.head.prepend(link);
+    put(link);
   });
 }
 
@@ -50,8 +49,8 @@ async function cities(L, map, address) {
 export async function openMap(element, given) {
   await Promise.all([
     window.L ? null : script(given.leaflet),
-    document.querySelector(`link[href="${given.leafletCss}"]`) ? null : style(given.leafletCss),
-    document.querySelector(`link[href="${given.mapCss}"]`) ? null : style(given.mapCss),
+    document.querySelector(`link[href="${given.leafletCss}"]`) ? null : style(given.leafletCss, (link) => document.head.prepend(link)),
+    document.querySelector(`link[href="${given.mapCss}"]`) ? null : style(given.mapCss, (link) => document.head.append(link)), // changes some of Leaflet's
   ]);
   const L = window.L;
   const map = L.map(element, {

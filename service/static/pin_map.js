@@ -3,6 +3,7 @@
 
 (function () {
   const CLOSE = 16;
+  const NEARER = 4;
   const STEP = 8;
   const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
@@ -84,7 +85,12 @@
           map.fitBounds((bounds || opened.cities).getBounds(), { animate: false });
         }
         follow();
-        map.on("click", function (event) { place(event.latlng.wrap()); });
+        map.on("click", function (event) {
+          place(event.latlng.wrap());
+          if (map.getZoom() < CLOSE) { // a tap on a far view is a first guess: the next one is nearer
+            map.setView(pin.getLatLng(), Math.min(map.getZoom() + NEARER, CLOSE));
+          }
+        });
         middle.addEventListener("click", function () {
           place(map.getCenter().wrap());
           pin.getElement().focus();

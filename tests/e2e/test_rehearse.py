@@ -92,12 +92,25 @@ def test_the_example_of_the_readme_prints_every_message_with_time_recipient_chan
     printed = spillclock.run("rehearse", str(EXAMPLE), *that_day)
     assert (printed.returncode, printed.stderr) == (0, "")
     found = list(PRINTED.finditer(printed.stdout))
-    assert "".join(one.group() for one in found) == printed.stdout  # nothing else is printed
+    messages = "".join(line for line in printed.stdout.splitlines(keepends=True) if "  Done: " not in line)
+    assert "".join(one.group() for one in found) == messages  # nothing else is printed
+    assert "Tue Dec 1, 2:12 PM PST  Done: City of Chino, Director of Public Works is told by telephone.\n" in printed.stdout
     assert found[0]["when"] == "Tue Dec 1, 2:05 PM PST"
     keys = ("recipient", "role", "channel", "to", "subject", "reason")
     lines = spillclock.run("rehearse", str(EXAMPLE), *that_day, "--json").stdout.splitlines()
     wanted = Counter(tuple(json.loads(line)[key] for key in keys) for line in lines)
     assert Counter((one["person"], one["role"].replace(" ", "_"), *one.group(*keys[2:])) for one in found) == wanted
+
+
+def test_an_example_shows_what_is_done_and_what_happens_if_nobody_answers(spillclock: Spillclock) -> None:
+    printed = spillclock.run("rehearse", "--example", "SEEN and  forgotten")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    shown, _, unanswered = printed.stdout.partition("\nIf nobody answers, this goes out beside it:\n")
+    assert "Tue Dec 1, 2:15 PM PST  Done: Omar Reyes has seen the alert: Tell the regional water board within two hours.\n" in shown
+    assert "Tue Dec 1, 4:35 PM PST  Sofia Tran (supervisor), Grace Lindqvist (director), by email and sms\n" in unanswered
+    assert unanswered.endswith("What is not done stays overdue, on the board and on the page of its spill.\n")
+    lines = spillclock.run("rehearse", "--example", "seen and forgotten", "--json").stdout.splitlines()
+    assert {json.loads(line).get("if_nobody_answers", False) for line in lines} == {False, True}
 
 
 def test_a_rehearsal_leaves_nothing_behind_and_needs_no_data_folder(spillclock: Spillclock) -> None:

@@ -28,6 +28,8 @@ async def _walk(show: Show, folder: Path, scenes: list[Scene], width: int, langu
         for scene in scenes:
             if scene.staff == staff and (language == "en" or (scene.spanish and not scene.staff)):
                 await show.open(page, scene)
+                if await page.locator(".map").count():
+                    await page.wait_for_load_state("networkidle")
                 await page.screenshot(path=folder / f"{scene.name}-{width}-{language}{'-dark' if dark else ''}.png", full_page=True, timeout=90_000)
         await context.close()
 

@@ -63,6 +63,17 @@ def send(action: str, **filled: str) -> Doing:
     return do
 
 
+def after_steps(number: int) -> Doing:
+    """Go on by so many steps, where the form is asked in steps."""
+
+    async def do(page: Page) -> None:
+        for _ in range(number):
+            if await page.locator("[data-next]").is_visible():
+                await page.locator("[data-next]").click()
+
+    return do
+
+
 async def unfold(page: Page) -> None:
     """Open everything that folds."""
     await page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
@@ -79,6 +90,11 @@ class Scene:
     spanish: bool = True  # whether the page speaks Spanish too
 
 
+# Fonts, and pictures that would wait until somebody scrolls to them.
+_ALL_LOADED = """() => Promise.all([document.fonts.ready, ...[...document.images].map(image => {
+  image.loading = "eager";
+  return image.decode().catch(() => null);
+})]).then(() => true)"""
 _FACTS = "city=chino&material=sewage&low=1500&unit=gal&reached=storm_drain&known_at=2026-12-01T14%3A05"
 _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=gal&substance-0-percent=93"
 
@@ -88,6 +104,11 @@ SCENES: tuple[Scene, ...] = (
     Scene("report", "/report"),
     Scene("report-unfolded", "/report", unfold),
     Scene("report-empty", "/report", send("/report")),
+    Scene("report-where", "/report", after_steps(1)),
+    Scene("report-when", "/report", after_steps(2)),
+    Scene("report-how-much", "/report", after_steps(3)),
+    Scene("report-photos", "/report", after_steps(4)),
+    Scene("report-you", "/report", after_steps(5)),
     Scene("status", "{status}"),
     Scene("status-unfolded", "{status}", unfold),
     Scene("status-triage", "{triage_status}"),
@@ -177,7 +198,7 @@ class Show:
         except PlaywrightError as error:
             error.add_note(f"in the scene {scene.name}")
             raise
-        await page.evaluate("document.fonts.ready.then(() => true)")
+        await page.evaluate(_ALL_LOADED)
 
 
 @asynccontextmanager

@@ -191,13 +191,12 @@ async def test_a_discharger_calls_and_files_a_report(served: Served, width: int,
         await page.get_by_label("cause of the discharge").fill("Roots in the lateral")
         await page.get_by_role("button", name="Save draft").click()
         await expect(page.get_by_text("The draft is kept.")).to_be_visible()
-        await page.get_by_label("Your name and title").fill("Dana Cruz, owner")
-        await page.get_by_role("button", name="File the report").click()
-        await expect(page.get_by_text("because this is missing")).to_be_visible()
-        await looks_right(page, "respond-report-missing")
+        await page.get_by_label("Your name").fill("Dana Cruz")
+        await page.get_by_label("Your title").fill("owner")
+        await page.get_by_label("I certify this").check(force=True)
         for item in ("type of the material or waste", "volume of the material", "all corrective actions", "measures that will prevent"):
             await page.get_by_label(item).fill("As told by telephone.")
-        await page.get_by_role("button", name="File the report").click()
+        await page.get_by_role("button", name="Certify and file").click()
         await expect(page.get_by_role("heading", name=re.compile("Filed .*, on time"))).to_be_visible()
         await looks_right(page, "respond-report-filed")
     assert (await served.home.clock_of(reference, "chino/rwqcb-written-5-days")).state == "met"

@@ -19,7 +19,9 @@ async def earlier(site: Site, **said: Any) -> str:
 
 
 async def hint(site: Site, language: str = "en", **asked: str) -> Any:
-    return await site.visitor(accept_language=language, accept="*/*").http.get("/report/nearby", params={"lat": "34.0103", "lon": "-117.6898", **asked})
+    return await site.visitor(accept_language=language, accept="*/*").http.get(
+        "/report/nearby", params={"lat": "34.0103", "lon": "-117.6898", **asked}
+    )
 
 
 async def test_the_form_hears_of_open_reports_in_words_that_tell_nobody_s_business(site: Site) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service import incoming_bodies
 from service.bounces import take_mail
 from service.errors import BadInput
 from service.events import ChannelChanged, MessageFailed, ReplyReceived, RungReachedNobody
@@ -234,3 +235,46 @@ async def test_a_mail_that_came_by_its_envelope_alone_finds_its_message(phones: 
 async def test_without_a_secret_no_mail_is_taken(small: Household) -> None:
     for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Basic Og=="}):
         assert (await small.client().post("/hooks/mail", content=b"x", headers=headers)).status_code == 403
+
+
+async def test_a_reply_with_a_large_photo_is_taken_and_the_photo_is_named(phones: Telephones) -> None:
+    _, message = await mailed(phones)
+    photo = "\r\n".join(["A" * 76] * 60_000).encode()  # 4.7 MB
+    head = (
+        "From: duty@chino.example\r\nTo: spills@example.gov\r\nSubject: Re: spill\r\nMessage-ID: <1@x>\r\nMIME-Version: 1.0\r\n"
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nOn my way, see the photo.\r\n"
+        '--b\r\nContent-Type: image/jpeg; name="drain.jpg"\r\nContent-Disposition: attachment; filename="drain.jpg"\r\n'
+        "Content-Transfer-Encoding: base64\r\n\r\n"
+    ).encode()
+    raw = head + photo + b"\r\n--b--\r\n"
+    secret = {"Authorization": f"Bearer {SECRET}"}
+    response = await phones.web.post("/hooks/mail", content=raw, headers={**secret, "Content-Type": "message/rfc822"})
+    assert (response.status_code, response.json()) == (202, {"taken": "reply"})
+    [reply] = await phones.replies()
+    assert "On my way, see the photo." in reply.text
+    assert "Not kept: drain.jpg" in reply.text
+    assert len(reply.text) < 500
+    for form in ({"data": {"email": raw.decode()}}, {"files": {"email": ("mail.eml", raw)}}, {"files": {"body-mime": (None, raw)}}):
+        again = await phones.web.post("/hooks/mail", headers=secret, **form)
+        assert (again.status_code, again.json()) == (202, {"taken": "repeated"})
+
+
+async def test_a_bounce_that_brings_a_large_mail_back_is_read(phones: Telephones) -> None:
+    _, message = await mailed(phones)
+    raw = sample("postfix-hard", bounce_address(phones.home.house, message.id))
+    end = raw.rstrip().rfind(b"\n--")
+    large = raw[:end] + b"\nA" * 2_000_000 + raw[end:]
+    response = await phones.web.post("/hooks/mail", content=large, headers={"Authorization": f"Bearer {SECRET}"})
+    assert response.json() == {"taken": "bounce"}
+    assert (await phones.receipts(message))[-1][0] == "bounced"
+
+
+async def test_mail_without_the_secret_is_refused_before_it_is_read(phones: Telephones) -> None:
+    response = await phones.web.post("/hooks/mail", content=b"A" * 5_000_000)
+    assert response.status_code == 403
+
+
+async def test_mail_of_no_end_is_cut_off(phones: Telephones, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incoming_bodies, "MAX_MAIL_BYTES", 3_000_000)
+    response = await phones.web.post("/hooks/mail", content=b"A" * 3_100_000, headers={"Authorization": f"Bearer {SECRET}"})
+    assert response.status_code == 413

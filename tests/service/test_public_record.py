@@ -180,7 +180,9 @@ async def test_the_state_follows_what_the_city_recorded(home: Household) -> None
     assert await state() == "cleaned_up"
 
 
-@pytest.mark.parametrize("how", ["discharger of {}", "Hans Dairy, discharger of {}", "Dana Example (text message)", "Dana Example (link in a mail)"])
+@pytest.mark.parametrize(
+    "how", ["discharger of {}", "Hans Dairy, discharger of {}", "Dana Example (text message)", "Dana Example (link in a mail)"]
+)
 async def test_what_the_discharger_says_was_cleaned_up_is_not_for_the_public_yet(home: Household, how: str) -> None:
     reference = await confirmed(home)
     await home.name_discharger(reference, "Dana Example", "dana@firm.example")

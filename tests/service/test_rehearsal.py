@@ -11,8 +11,8 @@ import pytest
 
 from deadlines import FactFaults
 from service.errors import BadInput
-from service.rehearsal import Cast, Rehearsed, as_line, example, examples, rehearse
-from tests.houses import TUESDAY, a_household
+from service.rehearsal import Cast, Rehearsed, as_line, done_in, example, examples, rehearse, unanswered
+from tests.houses import TUESDAY, a_household, shipped_law
 from tests.spills import a_report, gallons
 
 RWQCB = "chino/rwqcb-2-hours"
@@ -140,6 +140,26 @@ async def test_every_example_can_be_rehearsed_and_tells_somebody(name: str) -> N
     told = await rehearse(chosen.facts, chosen.until, chosen.cast)
     assert told
     assert max(message.at for message in told) <= chosen.until
+
+
+async def test_the_fourth_of_july_shows_every_call_and_both_written_reports() -> None:
+    chosen = example("Sewage on the fourth  of JULY")  # in any case
+    told = await rehearse(chosen.facts, chosen.until, chosen.cast)
+    done = [says for _, says in done_in(chosen.facts, chosen.until, chosen.cast, shipped_law())]
+    assert len([says for says in done if says.endswith(" is told by telephone.")]) == 5
+    assert len([says for says in done if says.startswith("A written report is handed in to ")]) == 2
+    for duty, last in (("chino/rwqcb-written-5-days", date(2026, 7, 9)), ("chino/written-report-7-days", date(2026, 7, 11))):
+        assert max(at for at, _, _ in about(told, duty)).date() == last
+    assert not any(message.subject.startswith("OVERDUE") for message in told)  # every duty is done in time
+    beside = await unanswered(chosen, told)
+    assert any(message.subject.startswith("OVERDUE") for message in beside)
+    assert "director" in {message.role for message in beside}
+
+
+async def test_where_nobody_answers_anyhow_only_what_comes_later_is_beside_it() -> None:
+    chosen = example("nobody answers")
+    told = await rehearse(chosen.facts, None, chosen.cast)
+    assert await unanswered(chosen, told) == []
 
 
 async def test_an_example_that_is_none_is_answered_with_their_names() -> None:

@@ -48,6 +48,10 @@ def refused(**environment: str) -> list[str]:
         ("SMS_COUNTRIES", " , ", "is no list of countries"),
         ("SMS_COUNTRIES", "any,US", "is no list of countries"),
         ("DAILY_CAP", "-1", "greater than or equal to 0"),
+        ("MAP_TILES", "https://tiles.example.gov/{z}/{x}/{y}.png", "is no tile server with its credit; right would be: https://tiles."),
+        ("MAP_TILES", "http://tiles.example.gov/{z}/{x}/{y}.png County", "is no tile server with its credit"),
+        ("MAP_TILES", "https://tiles.example.gov/{z}/{x}.png County", "is no tile server with its credit"),
+        ("MAP_TILES", "https:///{z}/{x}/{y}.png County", "is no tile server with its credit"),
         ("DATABASE_URL", "mysql://user:hidden@host/name", "right would be: postgresql://user:password@host/name"),
     ],
 )
@@ -128,6 +132,13 @@ def test_settings_are_read_from_a_file_and_the_environment_wins(tmp_path: Path, 
 def test_the_database_is_reached_by_its_own_driver(url: str, used: str) -> None:
     settings = Settings(database_url=url)
     assert (settings.async_database_url, settings.is_embedded) == (used, url.startswith("sqlite"))
+
+
+def test_a_tile_server_is_told_apart_from_its_credit() -> None:
+    settings = Settings(map_tiles=" https://tiles.example.gov/{z}/{x}/{y}.png?key=1 © County GIS ")
+    assert settings.tiles == ("https://tiles.example.gov/{z}/{x}/{y}.png?key=1", "© County GIS")
+    assert settings.tiles_origin == "https://tiles.example.gov"
+    assert (Settings().tiles, Settings().tiles_origin) == (("", ""), "")
 
 
 def test_a_base_url_ends_without_a_slash() -> None:

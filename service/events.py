@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from pydantic import Field, JsonValue
 
-from pydantic import BaseModel, ConfigDict, JsonValue
-
-
-class SpillEvent(BaseModel):
-    """What all events share: a fixed shape and a name that never changes once a record holds it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: ClassVar[str]
+from service.spill_event import SpillEvent as SpillEvent
+from service.telling_events import AcknowledgementExpired as AcknowledgementExpired
+from service.telling_events import AddressRestored as AddressRestored
+from service.telling_events import AddressSuppressed as AddressSuppressed
+from service.telling_events import ChannelChanged as ChannelChanged
+from service.telling_events import EscalationAsked as EscalationAsked
+from service.telling_events import MessageAccepted as MessageAccepted
+from service.telling_events import MessageArrived as MessageArrived
+from service.telling_events import MessageFailed as MessageFailed
+from service.telling_events import MessageGaveUp as MessageGaveUp
+from service.telling_events import ReplyReceived as ReplyReceived
+from service.telling_events import RungHeld as RungHeld
+from service.telling_events import RungReached as RungReached
+from service.telling_events import RungReachedNobody as RungReachedNobody
+from service.telling_events import RungRested as RungRested
 
 
 class ReportReceived(SpillEvent):
@@ -20,7 +27,7 @@ class ReportReceived(SpillEvent):
     kind = "report:received"
     raw: JsonValue
     by_way_of: str
-    flags: list[str] = []
+    flags: list[str] = Field(default_factory=list)
 
 
 class ReportHeld(SpillEvent):
@@ -57,7 +64,7 @@ class PlaceMoved(SpillEvent):
     after: dict[str, JsonValue]
     reason: str
     city: str | None
-    flags: list[str] = []
+    flags: list[str] = Field(default_factory=list)
 
 
 class ActRecorded(SpillEvent):
@@ -156,168 +163,6 @@ class ObligationAcknowledged(SpillEvent):
     person: str
 
 
-class RungHeld(SpillEvent):
-    """A rung for the case that nobody acknowledges waits, because all who were told before hear of it after their quiet hours only."""
-
-    kind = "rung:held"
-    obligation: int
-    duty: str
-    steps: list[str]
-    until: str
-    plan: int
-
-
-class AcknowledgementExpired(SpillEvent):
-    """An acknowledgement ran out with the duty undone: the rungs that it kept back are climbed after all."""
-
-    kind = "acknowledgement:expired"
-    obligation: int
-    duty: str
-    person: str
-    acknowledged_at: str
-    steps: list[str]
-
-
-class RungReached(SpillEvent):
-    """Rungs of a ladder came due; `told` names the people promised a message. Several steps mean they were merged."""
-
-    kind = "rung:reached"
-    obligation: int
-    duty: str
-    steps: list[str]
-    told: list[str]
-    at_once: bool = False
-
-
-class RungRested(SpillEvent):
-    """A rung was left out because somebody had acknowledged; `until` is when that expires, `plan` the plan of the ladder it belongs to."""
-
-    kind = "rung:rested"
-    obligation: int
-    duty: str
-    steps: list[str]
-    person: str
-    acknowledged_at: str = ""
-    until: str = ""
-    plan: int = 0
-
-
-class RungReachedNobody(SpillEvent):
-    """A rung found nobody to tell, or none of its messages arrived: an alarm of its own."""
-
-    kind = "rung:reached-nobody"
-    obligation: int
-    duty: str
-    steps: list[str]
-    reason: str
-
-
-class MessageAccepted(SpillEvent):
-    """A provider took a message. `carried_by` is the message that it went out as a part of, where it was not sent by itself."""
-
-    kind = "message:accepted"
-    message: str
-    obligation: int | None
-    person: str
-    channel: str
-    step: str
-    may_be_double: bool
-    carried_by: str = ""
-
-
-class MessageGaveUp(SpillEvent):
-    """A message could not be handed over: refused, or tried until there was no sense in it. `carried_by` as for one that was."""
-
-    kind = "message:gave-up"
-    message: str
-    obligation: int | None
-    person: str
-    channel: str
-    step: str
-    reason: str
-    carried_by: str = ""
-
-
-class MessageArrived(SpillEvent):
-    """Whoever carries a message said that it arrived, or its recipient showed that it was read. `status`: delivered, read."""
-
-    kind = "message:arrived"
-    message: str
-    obligation: int | None
-    person: str
-    channel: str
-    step: str
-    status: str
-
-
-class MessageFailed(SpillEvent):
-    """A message that was handed over did not arrive; `silent` where nothing was heard of it for too long, so that it may still have."""
-
-    kind = "message:failed"
-    message: str
-    obligation: int | None
-    person: str
-    channel: str
-    step: str
-    reason: str
-    silent: bool = False
-
-
-class ChannelChanged(SpillEvent):
-    """A message did not get through, so that the same person is told by another channel."""
-
-    kind = "message:next-channel"
-    message: str
-    obligation: int
-    person: str
-    before: str
-    after: str
-    step: str
-
-
-class ReplyReceived(SpillEvent):
-    """Somebody answered a message: what they said, and what it was taken to mean."""
-
-    kind = "reply:received"
-    person: str
-    sender: str
-    channel: str
-    text: str
-    meaning: str
-    message: str | None = None
-
-
-class EscalationAsked(SpillEvent):
-    """A person who was told asked for the next rung at once. `message` is the one they answered."""
-
-    kind = "escalation:asked"
-    obligation: int
-    duty: str
-    person: str
-    message: str
-
-
-class AddressSuppressed(SpillEvent):
-    """Nothing more is sent to an address of somebody who is told about this spill. `reason`: bounced, opted_out, complained."""
-
-    kind = "address:suppressed"
-    person: str
-    channel: str
-    address: str
-    reason: str
-    detail: str = ""
-
-
-class AddressRestored(SpillEvent):
-    """Messages go to an address again."""
-
-    kind = "address:restored"
-    person: str
-    channel: str
-    address: str
-    reason: str
-
-
 class FollowUpSaved(SpillEvent):
     """A draft of a written report was kept."""
 
@@ -348,7 +193,7 @@ class FollowUpFiled(SpillEvent):
     amends: int | None = None
     due_at: str | None = None
     after_met: bool = False
-    attachments: list[dict[str, JsonValue]] = []
+    attachments: list[dict[str, JsonValue]] = Field(default_factory=list)
 
 
 class FollowUpCertified(SpillEvent):
@@ -465,7 +310,7 @@ class FileKept(SpillEvent):
     size: int
     digest: str
     by: str = ""
-    flags: list[str] = []
+    flags: list[str] = Field(default_factory=list)
     obligation: int | None = None
     version: int | None = None
     place: dict[str, float] | None = None
@@ -477,7 +322,7 @@ class SpillClosed(SpillEvent):
     kind = "spill:closed"
     words: dict[str, str]
     office: str
-    left_open: list[int] = []
+    left_open: list[int] = Field(default_factory=list)
 
 
 class SpillReopened(SpillEvent):

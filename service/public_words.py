@@ -26,7 +26,7 @@ STATES: Mapping[str, str] = {
 REACHED: Mapping[str, str] = {
     "storm_drain": marked("a storm drain"), "street": marked("the street"), "gutter": marked("the gutter"),
     "channel": marked("a ditch or flood channel"), "surface_water": marked("a creek, river, lake or the ocean"),
-    "groundwater": marked("groundwater"), "land": marked("soil or plants"), "contained": marked("nothing else: it was contained"),
+    "groundwater": marked("the groundwater"), "land": marked("soil or plants"), "contained": marked("nothing else: it was contained"),
 }  # fmt: skip
 PARTS: Mapping[str, str] = {
     "north": marked("in the north"), "northeast": marked("in the northeast"), "east": marked("in the east"),

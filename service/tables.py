@@ -1,26 +1,20 @@
 """Every table. `event` is the truth and only grows; the others are what it comes to, kept for looking up and for the worker."""
 
 # No `from __future__ import annotations` here: SQLModel reads the annotations at run time.
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import JSON, CheckConstraint, Column, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field, SQLModel
 
-SQLModel.metadata.naming_convention = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-def _json() -> Any:
-    return Field(sa_column=Column(JSON, nullable=False))
-
-
-def _text(default: str = "") -> Any:
-    return Field(default=default, sa_column=Column(Text, nullable=False))
+from service.columns import json_column, text_column
+from service.telling_tables import Advisory as Advisory
+from service.telling_tables import Closure as Closure
+from service.telling_tables import MessageTemplate as MessageTemplate
+from service.telling_tables import Rota as Rota
+from service.telling_tables import Shift as Shift
+from service.telling_tables import Subscription as Subscription
+from service.telling_tables import SubscriptionItem as SubscriptionItem
 
 
 class Spill(SQLModel, table=True):
@@ -32,14 +26,14 @@ class Spill(SQLModel, table=True):
     reference: str = Field(unique=True, max_length=24)
     city: str | None = Field(default=None, index=True, max_length=40)
     received_at: datetime
-    description: str = _text()
-    address: str = _text()
+    description: str = text_column()
+    address: str = text_column()
     lat: float | None = None
     lon: float | None = None
-    facts: dict[str, Any] = _json()
-    flags: list[str] = _json()
-    reporter: dict[str, Any] = _json()
-    discharger: dict[str, Any] = _json()
+    facts: dict[str, Any] = json_column()
+    flags: list[str] = json_column()
+    reporter: dict[str, Any] = json_column()
+    discharger: dict[str, Any] = json_column()
     language: str = Field(default="en", max_length=8)
     # Set while the facts wait to be put to the law: at once for a new report, later for a duty that recurs by itself.
     assess_at: datetime | None = Field(default=None, index=True)
@@ -58,7 +52,7 @@ class EventRow(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     spill_id: int = Field(foreign_key="spill.id", index=True)
     kind: str = Field(max_length=40, index=True)
-    payload: dict[str, Any] = _json()
+    payload: dict[str, Any] = json_column()
     actor: str = Field(max_length=200)
     happened_at: datetime
     recorded_at: datetime
@@ -74,19 +68,19 @@ class Obligation(SQLModel, table=True):
     event_no: int = -1
     occurrence: int = 0
     state: str = Field(max_length=12, index=True)
-    clock: dict[str, Any] = _json()
+    clock: dict[str, Any] = json_column()
     # What ends it and what its report must hold, frozen with the clock: the packs of a later day may no longer say.
     act: str = Field(max_length=20)
-    content: dict[str, Any] = _json()
+    content: dict[str, Any] = json_column()
     # The words of the law under which its report is certified, as {says, source}; empty where the law prescribes none.
     certification: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
-    ladder: list[dict[str, Any]] = _json()
+    ladder: list[dict[str, Any]] = json_column()
     strip: list[dict[str, Any]] = Field(default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]"))
     starts_at: datetime | None = None
     due_at: datetime | None = Field(default=None, index=True)
     begins_at: datetime | None = None
     met_at: datetime | None = None
-    reason: str = _text()
+    reason: str = text_column()
     overdue_noted: bool = False
     # How often the ladder was planned anew, the moment up to which it is climbed, and when to climb next (None: never).
     plan_no: int = 0
@@ -117,10 +111,10 @@ class MessageRow(SQLModel, table=True):
     role: str = Field(max_length=40)
     channel: str = Field(max_length=20)
     address: str = Field(max_length=320)
-    subject: str = _text()
-    text: str = _text()
+    subject: str = text_column()
+    text: str = text_column()
     step: str = Field(max_length=80)
-    reason: str = _text()
+    reason: str = text_column()
     # What is sent first: 0 for a duty that can still be done in time, the nearest due first; 1 for what is overdue or has no due time;
     # then what is for subscribers: 2 for staff, 3 for the public.
     rank: int = 1
@@ -161,7 +155,7 @@ class Attempt(SQLModel, table=True):
     ended_at: datetime | None = None
     outcome: str | None = Field(default=None, max_length=12)
     provider_id: str | None = Field(default=None, max_length=200)
-    detail: str = _text()
+    detail: str = text_column()
     may_be_double: bool = False
 
 
@@ -193,7 +187,7 @@ class DeliveryReceipt(SQLModel, table=True):
     status: str = Field(max_length=12)
     # What it was said by: twilio, dsn, reply, page.
     source: str = Field(max_length=12)
-    detail: str = _text()
+    detail: str = text_column()
     happened_at: datetime
     received_at: datetime
 
@@ -206,7 +200,7 @@ class Suppression(SQLModel, table=True):
     address: str = Field(max_length=320, index=True)
     # bounced, opted_out, complained
     reason: str = Field(max_length=12)
-    detail: str = _text()
+    detail: str = text_column()
     since: datetime
     message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
     lifted_at: datetime | None = None
@@ -221,108 +215,16 @@ class Reply(SQLModel, table=True):
     once: str = Field(unique=True, max_length=200)
     channel: str = Field(max_length=20)
     sender: str = Field(max_length=320, index=True)
-    text: str = _text()
+    text: str = text_column()
     received_at: datetime
     # acknowledge, escalate, done, stop, start, help, confirm, unknown
     meaning: str = Field(max_length=12)
     message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
     spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)
-    answer: str = _text()
+    answer: str = text_column()
     # Set once a person has looked at one that nobody could make sense of.
     settled_at: datetime | None = None
     settled_by: str | None = Field(default=None, max_length=200)
-
-
-class Rota(SQLModel, table=True):
-    """Who of the people in a role is on call: in turns of so many days, handed over at a local time of the city."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    city: str = Field(max_length=40, index=True)
-    role: str = Field(max_length=40)
-    name: str = Field(max_length=200)
-    # Contact ids in the order of their turns; the first has the turn that begins on `starts_on` at `handover`.
-    members: list[int] = _json()
-    starts_on: date
-    turn_days: int = 7
-    handover: str = Field(default="08:00", max_length=5)
-    # Turns from elsewhere, and when they were last read; a failed reading keeps those read before.
-    ics_url: str = _text()
-    ics_read_at: datetime | None = None
-    ics_problem: str = _text()
-    added_by: str = Field(max_length=200)
-    added_at: datetime
-    ended_at: datetime | None = None
-
-
-class Shift(SQLModel, table=True):
-    """A time for which a rota says otherwise: an override by hand, a holiday, or an entry of its iCalendar address."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    rota_id: int = Field(foreign_key="rota.id", index=True)
-    contact_id: int | None = Field(default=None, foreign_key="contact.id")
-    starts_at: datetime
-    ends_at: datetime
-    # override, holiday, ics
-    kind: str = Field(max_length=12)
-    reason: str = _text()
-    # The entry's UID where it comes from an iCalendar address.
-    uid: str = Field(default="", max_length=400)
-    added_by: str = Field(max_length=200)
-    added_at: datetime
-    removed_at: datetime | None = None
-
-
-class Subscription(SQLModel, table=True):
-    """Somebody who wants to hear: staff about spills by what and where, or anybody about public advisories in an area."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    # staff, public
-    kind: str = Field(max_length=12, index=True)
-    account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
-    channel: str = Field(max_length=20)
-    address: str = Field(max_length=320, index=True)
-    language: str = Field(default="en", max_length=8)
-    # cities, materials, at_least_gallons, stages, area: what is left out is not asked for.
-    wants: dict[str, Any] = _json()
-    # at_once, hourly, daily
-    pace: str = Field(default="at_once", max_length=12)
-    zone: str = Field(default="", max_length=60)
-    created_at: datetime
-    # A public one counts once its address said yes.
-    confirmed_at: datetime | None = None
-    ended_at: datetime | None = None
-    ended_why: str = _text()
-    digest: str = Field(unique=True, max_length=64)
-    next_digest_at: datetime | None = Field(default=None, index=True)
-
-
-class SubscriptionItem(SQLModel, table=True):
-    """Something a subscription is to be told, waiting for its digest or promised at once."""
-
-    __tablename__ = "subscription_item"
-    __table_args__ = (UniqueConstraint("subscription_id", "once"),)
-    id: int | None = Field(default=None, primary_key=True)
-    subscription_id: int = Field(foreign_key="subscription.id", index=True)
-    spill_id: int | None = Field(default=None, foreign_key="spill.id", index=True)
-    stage: str = Field(max_length=20)
-    once: str = Field(max_length=200)
-    said: dict[str, Any] = _json()
-    happened_at: datetime
-    message_id: str | None = Field(default=None, foreign_key="message.id", max_length=32)
-
-
-class Advisory(SQLModel, table=True):
-    """What the public is told about a spill: an advisory, or the all-clear that ends one."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    spill_id: int = Field(foreign_key="spill.id", index=True)
-    # advisory, update, all_clear
-    kind: str = Field(max_length=12)
-    follows: int | None = Field(default=None, foreign_key="advisory.id")
-    words: dict[str, str] = _json()
-    area: dict[str, Any] = _json()
-    issued_at: datetime
-    issued_by: str = Field(max_length=200)
 
 
 class PublicSpill(SQLModel, table=True):
@@ -338,7 +240,7 @@ class PublicSpill(SQLModel, table=True):
     city: str = Field(max_length=40)
     material: str = Field(max_length=24)
     amount: str = Field(max_length=24)
-    reached: list[str] = _json()
+    reached: list[str] = json_column()
     received_at: datetime
     lat: float | None = None
     lon: float | None = None
@@ -348,51 +250,6 @@ class PublicSpill(SQLModel, table=True):
     advisory: str = Field(max_length=12, index=True)
     advisory_id: int | None = Field(default=None, foreign_key="advisory.id")
     changed_at: datetime
-
-
-class MessageTemplate(SQLModel, table=True):
-    """A city's own words for a kind of message, in one language; the newest version that is not withdrawn counts."""
-
-    __tablename__ = "message_template"
-    __table_args__ = (UniqueConstraint("city", "kind", "channel", "language", "version"),)
-    id: int | None = Field(default=None, primary_key=True)
-    city: str = Field(max_length=40, index=True)
-    kind: str = Field(max_length=20)
-    channel: str = Field(max_length=20)
-    language: str = Field(max_length=8)
-    version: int
-    subject: str = _text()
-    text: str = _text()
-    saved_by: str = Field(max_length=200)
-    saved_at: datetime
-    withdrawn_at: datetime | None = None
-
-
-class Closure(SQLModel, table=True):
-    """A day on which a city's offices are closed, or open, other than its shipped calendar says.
-
-    An entry is marked as removed, never deleted or rewritten; of those that are not, there is one a city and day.
-    """
-
-    __tablename__ = "closures"
-    __table_args__ = (
-        Index(
-            "uq_closures_in_effect", "city", "day", unique=True,
-            sqlite_where=text("removed_at IS NULL"), postgresql_where=text("removed_at IS NULL"),
-        ),
-    )  # fmt: skip
-    id: int | None = Field(default=None, primary_key=True)
-    city: str = Field(max_length=40, index=True)
-    day: date
-    # closed, open
-    kind: str = Field(max_length=12)
-    name: str = Field(max_length=200)
-    source: str = _text()
-    added_by: str = Field(max_length=200)
-    added_at: datetime
-    removed_by: str | None = Field(default=None, max_length=200)
-    removed_at: datetime | None = None
-    reason: str = _text()
 
 
 class Account(SQLModel, table=True):
@@ -434,7 +291,7 @@ class FollowUp(SQLModel, table=True):
     obligation_id: int = Field(foreign_key="obligation.id", index=True)
     version: int
     state: str = Field(max_length=12)
-    content: dict[str, Any] = _json()
+    content: dict[str, Any] = json_column()
     # Who answers for it, by name and title; who saved it last stands in `saved_by`, as the record names them.
     by: str = Field(default="", max_length=200)
     title: str = Field(default="", max_length=200, sa_column_kwargs={"server_default": ""})
@@ -485,7 +342,7 @@ class KeptFile(SQLModel, table=True):
     height: int | None = None
     # Whether a copy without camera notes was drawn of it; `flags` says what is odd: damaged, unreadable, no_reader.
     is_shown: bool = False
-    flags: list[str] = _json()
+    flags: list[str] = json_column()
     # What the camera noted. For staff alone, whatever its sender allowed.
     lat: float | None = None
     lon: float | None = None
@@ -515,4 +372,4 @@ class Meta(SQLModel, table=True):
     """Marks that this database keeps about itself, such as that the example city was filled in."""
 
     key: str = Field(primary_key=True, max_length=40)
-    value: str = _text()
+    value: str = text_column()

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy import Select, insert, select, text
+from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlmodel import col

@@ -56,11 +56,14 @@ async def public_map(request: Request) -> Response:
     hours: public_record.Hours = {}
     kept = {key: text for key, text in asked.items() if text}
     return page(
-        request, "public_map.html", 422 if faults else 200, asked=asked, faults=_Faults({key: speech.say(one) for key, one in faults.items()}),
-        spills=[{"row": row, "words": public_record.in_words(house, row, speech, hours)} for row in rows], at_page=at_page, last_page=last_page,
-        heading=speech.count("%(number)s spill", "%(number)s spills", matched), notices=notices[:_MOST_NOTICES], more_notices=len(notices) > _MOST_NOTICES, source=_SOURCE,
-        query=urlencode({**(kept if not faults else {}), "limit": 1000, "lang": speech.language}), kept=f"{urlencode(kept)}&" if kept else "",
-        cities={city: city_name(house, city) for city in house.cities}, materials=MATERIALS, states=STATES, advisories=ADVISORIES,
+        request, "public_map.html", 422 if faults else 200, asked=asked,
+        faults=_Faults({key: speech.say(one) for key, one in faults.items()}),
+        heading=speech.count("%(number)s spill", "%(number)s spills", matched), at_page=at_page, last_page=last_page,
+        spills=[{"row": row, "words": public_record.in_words(house, row, speech, hours)} for row in rows],
+        notices=notices[:_MOST_NOTICES], more_notices=len(notices) > _MOST_NOTICES, advisories=ADVISORIES, materials=MATERIALS,
+        states=STATES, cities={city: city_name(house, city) for city in house.cities}, source=_SOURCE,
+        query=urlencode({**({} if faults else kept), "limit": 1000, "lang": speech.language}),
+        kept=f"{urlencode(kept)}&" if kept else "",
     )  # fmt: skip
 
 

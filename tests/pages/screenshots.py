@@ -30,7 +30,8 @@ async def _walk(show: Show, folder: Path, scenes: list[Scene], width: int, langu
                 await show.open(page, scene)
                 if await page.locator(".map").count():
                     await page.wait_for_load_state("networkidle")
-                await page.screenshot(path=folder / f"{scene.name}-{width}-{language}{'-dark' if dark else ''}.png", full_page=True, timeout=90_000)
+                name = f"{scene.name}-{width}-{language}{'-dark' if dark else ''}.png"
+                await page.screenshot(path=folder / name, full_page=True, timeout=90_000)
         await context.close()
 
 

@@ -73,7 +73,7 @@ async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served,
             await expect(page.get_by_text("The draft is kept.")).to_be_visible()
         await is_accessible(page, "respond-report-draft", scripts)
 
-        await page.get_by_label("I certify this").check(force=True)
+        await page.get_by_label("I certify this").check()
         await page.get_by_label("Your title").fill("plant manager")
         await page.get_by_role("button", name="Certify and file").click()
         await expect(page.get_by_role("alert")).to_contain_text("2 items are missing")
@@ -89,7 +89,7 @@ async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served,
 
         await page.get_by_text("Amend the report", exact=True).click()
         await page.get_by_label("cause of the discharge").fill("Grease in the main line")
-        await page.get_by_label("I certify this").check(force=True)
+        await page.get_by_label("I certify this").check()
         await page.get_by_role("button", name="Certify and file the new version").click()
         await expect(page.locator("ins")).to_contain_text("Grease")
         await is_accessible(page, "respond-report-amended", scripts)
@@ -111,7 +111,7 @@ async def test_the_journey_is_in_spanish_for_who_reads_spanish(served: Served, w
         await is_accessible(page, "respond-report-es", scripts)
         for item in ITEMS:
             await page.locator(f"#item-{item}").fill(f"texto de {item}")
-        await page.locator("#certify").check(force=True)
+        await page.locator("#certify").check()
         await page.get_by_label("Su cargo").fill("gerente de planta")
         await page.get_by_role("button", name="Certificar y presentar").click()
         await expect(page.get_by_text("La obligación está cumplida.")).to_be_visible()

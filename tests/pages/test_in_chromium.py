@@ -193,7 +193,7 @@ async def test_a_discharger_calls_and_files_a_report(served: Served, width: int,
         await expect(page.get_by_text("The draft is kept.")).to_be_visible()
         await page.get_by_label("Your name").fill("Dana Cruz")
         await page.get_by_label("Your title").fill("owner")
-        await page.get_by_label("I certify this").check(force=True)
+        await page.get_by_label("I certify this").check()
         for item in ("type of the material or waste", "volume of the material", "all corrective actions", "measures that will prevent"):
             await page.get_by_label(item).fill("As told by telephone.")
         await page.get_by_role("button", name="Certify and file").click()

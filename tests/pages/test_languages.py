@@ -39,7 +39,9 @@ def words_of_packs() -> set[str]:
     """The titles of what a discharger owes, what reports must hold, and under which words they are certified."""
     rules = [rule for pack in shipped_law().packs.values() for rule in pack.rules]
     certified = {rule.certification.says for rule in rules if rule.certification} | {OUR_CERTIFICATION}
-    return {rule.title for rule in rules if rule.owed_by == "discharger"} | {item.says for rule in rules for item in rule.content} | certified
+    return (
+        {rule.title for rule in rules if rule.owed_by == "discharger"} | {item.says for rule in rules for item in rule.content} | certified
+    )
 
 
 def test_every_message_of_the_pages_is_in_the_catalogue() -> None:

@@ -485,7 +485,7 @@ _FAINT = """() => {
     }
     return [255, 255, 255];
   };
-  return [...document.querySelectorAll("main *")].filter(element => element.checkVisibility() && !element.matches(".usa-sr-only, .usa-sr-only *")
+  return [...document.querySelectorAll("main *")].filter(element => element.checkVisibility() && !element.closest(".usa-sr-only")
       && [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())).filter(element => {
     const [one, other] = [light(channels(getComputedStyle(element).color)), light(ground(element))];
     return (Math.max(one, other) + .05) / (Math.min(one, other) + .05) < 4.5;

@@ -241,11 +241,11 @@ async def test_a_reply_with_a_large_photo_is_taken_and_the_photo_is_named(phones
     _, message = await mailed(phones)
     photo = "\r\n".join(["A" * 76] * 60_000).encode()  # 4.7 MB
     head = (
-        "From: duty@chino.example\r\nTo: spills@example.gov\r\nSubject: Re: spill\r\nMessage-ID: <1@x>\r\nMIME-Version: 1.0\r\n"
-        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nOn my way, see the photo.\r\n"
-        '--b\r\nContent-Type: image/jpeg; name="drain.jpg"\r\nContent-Disposition: attachment; filename="drain.jpg"\r\n'
-        "Content-Transfer-Encoding: base64\r\n\r\n"
-    ).encode()
+        b"From: duty@chino.example\r\nTo: spills@example.gov\r\nSubject: Re: spill\r\nMessage-ID: <1@x>\r\nMIME-Version: 1.0\r\n"
+        b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nOn my way, see the photo.\r\n"
+        b'--b\r\nContent-Type: image/jpeg; name="drain.jpg"\r\nContent-Disposition: attachment; filename="drain.jpg"\r\n'
+        b"Content-Transfer-Encoding: base64\r\n\r\n"
+    )
     raw = head + photo + b"\r\n--b--\r\n"
     secret = {"Authorization": f"Bearer {SECRET}"}
     response = await phones.web.post("/hooks/mail", content=raw, headers={**secret, "Content-Type": "message/rfc822"})

@@ -62,9 +62,7 @@ def test_a_wrong_setting_is_named_with_its_cure(name: str, value: str, cure: str
     assert "hidden" not in fault
 
 
-def test_names_that_no_setting_has_are_told_with_the_one_that_was_meant(
-    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_that_no_setting_has_are_told_with_the_one_that_was_meant(in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (in_an_empty_folder / ".env").write_text("SPILLCLOCK_SMTP_URI=smtp://x\nSPILLCLOCK_MAIL_FROM=a@example.gov\nOTHER=1\n")
     monkeypatch.setenv("SPILLCLOCK_TWILIO_FORM", "+19095550100")
     monkeypatch.setenv("spillclock_bind", "127.0.0.1:8000")  # case does not count

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from deadlines.ladder import ROLES
 from service import rehearsal
 from service.errors import BadInput
 from service.library import open_rulebook
@@ -19,6 +20,7 @@ from service.rehearsal import Rehearsed
 from service.settings import packs_folder
 from service.wording import local
 
+_RANKS = {role: rank for rank, role in enumerate(ROLES)}
 _AT_THE_TOP = "After that no alert is planned. What is not done stays overdue, on the board and on the page of its spill."
 
 
@@ -74,7 +76,7 @@ def _if_nobody_answers(messages: Sequence[Rehearsed], zone: ZoneInfo) -> list[st
         return ["", "If nobody answers: just that.", _AT_THE_TOP]
     found = ["", "If nobody answers, this goes out beside it:"]
     for at, group in groupby(messages, key=lambda message: message.at):
-        now = list(group)
+        now = sorted(group, key=lambda message: (_RANKS.get(message.role, len(_RANKS)), message.person))
         people = ", ".join(dict.fromkeys(f"{one.person} ({one.role.replace('_', ' ')})" for one in now))
         channels = " and ".join(sorted({one.channel for one in now}))
         subjects = Counter(one.subject for one in now)

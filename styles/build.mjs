@@ -78,7 +78,6 @@ function role(declaration) {
 }
 
 function nameColours(tree) {
-  const used = new Map();
   const missing = new Set();
   tree.walkDecls((declaration) => {
     if (declaration.prop.includes("image") || /url\(/.test(declaration.value)) return;
@@ -86,19 +85,19 @@ function nameColours(tree) {
     declaration.value = declaration.value.replace(COLOUR, (written) => {
       const colour = SPELLED[written.toLowerCase()] ?? written.toLowerCase().replaceAll(" ", "");
       if (/^rgba\(\d+,\d+,\d+,0\)$/.test(colour)) return "transparent";
-      const [name, values] = Object.entries(COLOURS[part]).find(([, [light]]) => light === colour) ?? [];
+      const [name] = Object.entries(COLOURS[part]).find(([, [light]]) => light === colour) ?? [];
       if (!name) missing.add(`${part} ${colour}`);
-      else used.set(`--${part}-${name}`, values);
       return `var(--${part}-${name})`;
     });
   });
   if (missing.size) throw new Error(`no line in colours.mjs for: ${[...missing].sort().join("; ")}`);
-  return used;
 }
 
-// Every colour of the table can be used by our own rules, so all of them are written out.
-function paletteCss() {
-  const rows = Object.entries(COLOURS).flatMap(([part, names]) => Object.entries(names).map(([name, both]) => [`--${part}-${name}`, ...both]));
+// The variables that a rule of the system or of ours reads, light and dark.
+function paletteCss(rules) {
+  const read = new Set(rules.match(/--(?:text|ground|line)-[a-z0-9-]+/g));
+  const all = Object.entries(COLOURS).flatMap(([part, names]) => Object.entries(names).map(([name, both]) => [`--${part}-${name}`, ...both]));
+  const rows = all.filter(([name]) => read.has(name));
   const light = rows.map(([name, value]) => `${name}:${value}`).join(";");
   const dark = rows.filter(([, value, night]) => value !== night).map(([name, , night]) => `${name}:${night}`).join(";");
   return `:root{${light}}@media screen and (prefers-color-scheme:dark){:root{${dark}}}`;
@@ -129,7 +128,8 @@ const tree = postcss.parse(sass.compile(join(HERE, "spillclock.scss"), options).
 keepOnlyUsed(tree, namesInUse());
 nameColours(tree);
 const own = found(OWN, ".css").map(read).join("\n");
-const css = small(`${paletteCss()}\n${tree.toString()}\n${own}`);
+const apart = readdirSync(STATIC).filter((name) => name.endsWith(".css") && name !== "spillclock.css").map((name) => read(join(STATIC, name))).join("");
+const css = small(`${paletteCss(tree.toString() + own + apart)}\n${tree.toString()}\n${own}`);
 copyAssets(css);
 const head = `/*! Built by make styles from styles/ and service/static/css/. U.S. Web Design System 3.14.0: USWDS-LICENSE.md. sources: ${digest(SOURCES)} */\n`;
 writeFileSync(join(STATIC, "spillclock.css"), head + css.replace(/^\uFEFF/, "").replace(/^@charset "UTF-8";/, "") + "\n");

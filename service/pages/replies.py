@@ -10,7 +10,7 @@ from service.access import ROLES
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import read_fields
 from service.pages.rendering import house_of, staff_page, zone_of
-from service.tables import Spill
+from service.tables import Reply, Spill
 from service.transaction import reading, transaction
 
 router = APIRouter(prefix="/staff/replies", include_in_schema=False, route_class=StaffRoute)
@@ -18,16 +18,33 @@ router = APIRouter(prefix="/staff/replies", include_in_schema=False, route_class
 
 @router.get("")
 async def replies_page(request: Request) -> Response:
-    """Every reply that waits for a person, the oldest first."""
+    """Every reply that waits for a person, the oldest first; what one sender wrote about one spill stands together."""
     staff = await signed_in(request)
     house = house_of(request)
     async with reading(house) as tx:
         found = await replies.unsettled(tx, staff)
-    told = [(reply, spill, zone_of(house, spill.city if spill else None)) for reply, spill in found]
+    together: dict[tuple[str, int | None], list[tuple[Reply, Spill | None]]] = {}
+    for reply, spill in found:
+        together.setdefault((reply.sender, reply.spill_id), []).append((reply, spill))
+    told = []
+    for same in together.values():
+        spill = same[0][1]
+        told.append(([reply for reply, _ in same], spill, zone_of(house, spill.city if spill else None)))
     return staff_page(
         request, "replies.html", staff=staff, found=told,
         may_settle=ROLES.index(staff.role) >= ROLES.index("officer"), done=request.query_params.get("done", ""),
     )  # fmt: skip
+
+
+@router.post("/settle")
+async def settle_together(request: Request) -> Response:
+    """Say that all the replies that one button stood under were read. One that came since still waits."""
+    staff = await signed_in(request)
+    numbers = [int(number) for number in (await read_fields(request)).all("reply") if number.isdigit()]
+    async with transaction(house_of(request), staff.email) as tx:
+        for number in numbers:
+            await replies.settle(tx, staff, number)
+    return RedirectResponse("/staff/replies?done=settled", 303)
 
 
 @router.post("/{number}/settle")

@@ -307,7 +307,8 @@ def _named(_: _Scene, event: e.DischargerNamed) -> Told:
 def _advisory(_: _Scene, event: e.AdvisoryIssued) -> Told:
     says = {"update": "An update of the public advisory was issued.", "all_clear": "The all-clear was given to the public."}
     area = event.area
-    where = "the whole city" if "metres" not in area else f"within {float(str(area['metres'])) / 1609.344:.1f} miles of the spill"
+    miles = f"{float(str(area.get('metres', 0))) / 1609.344:.1f}"
+    where = "the whole city" if "metres" not in area else f"within {'1 mile' if miles == '1.0' else f'{miles} miles'} of the spill"
     words_of_it = [event.words.get(f"{part}.en", "") for part in ("where", "what", "advice")]
     return says.get(event.advisory_kind, "An advisory to the public was issued."), [*words_of_it, f"Area: {where}."], "plain"
 

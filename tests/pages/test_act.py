@@ -183,8 +183,37 @@ async def test_an_unread_reply_stands_before_staff_until_somebody_settles_it(sit
     assert after.response.url.path == f"/staff/spills/{reference}"
     assert "Settled by officer@chino.example" in after.text
     page = await officer.get("/staff/replies")
-    await officer.send(page, "/staff/replies/2/settle")
+    await officer.send(page, "/staff/replies/settle")
     assert "No reply waits for a person." in (await officer.get("/staff/replies")).text
+
+
+async def test_what_one_sender_wrote_about_one_spill_is_settled_by_one_button(site: Site) -> None:
+    reference = await site.home.report(a_report())
+    for text in ("the pump is out", "and the road is closed", "still closed"):
+        await a_reply(site, reference, text)
+        site.home.clock.jump(minutes=1)
+    await a_reply(site, None, "oil in the creek")
+    officer = await site.staff("officer")
+    page = await officer.get("/staff/replies")
+    forms = page.forms("/staff/replies/settle")
+    assert len(forms) == 2
+    await a_reply(site, reference, "one more")  # which nobody has seen yet
+    after = await officer.send(page, forms[0])
+    assert "still closed" not in after.text
+    assert "one more" in after.text
+    assert "oil in the creek" in after.text
+
+
+async def test_many_replies_of_a_spill_leave_room_for_those_that_wait(site: Site) -> None:
+    reference = await site.home.report(a_report())
+    for number in range(8):
+        await a_reply(site, reference, f"answer {number}")
+        site.home.clock.jump(minutes=1)
+    officer = await site.staff("officer")
+    for number in range(2, 9):
+        await officer.post(f"/staff/replies/{number}/settle", {"from": "spill"})
+    text = (await officer.get(f"/staff/spills/{reference}")).text
+    assert text.index("answer 0") < text.index("answer 7") < text.index("2 earlier") < text.index("answer 1")
 
 
 async def test_who_may_read_and_settle_replies(site: Site) -> None:

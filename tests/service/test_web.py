@@ -12,7 +12,7 @@ from tests.spills import a_report
 PATHS = {
     "/api/v1/spills": {"get", "post"}, "/api/v1/spills/{reference}": {"get"}, "/api/v1/spills/{reference}/facts": {"patch"},
     "/api/v1/spills/{reference}/clocks": {"get"}, "/api/v1/spills/{reference}/events": {"post"},
-    "/api/v1/spills/{reference}/reports": {"post"}, "/api/v1/spills/{reference}/discharger": {"put"},
+    "/api/v1/spills/{reference}/reports": {"get", "post"}, "/api/v1/spills/{reference}/discharger": {"put"},
     "/api/v1/clocks/{clock_id}/acknowledge": {"post"}, "/api/v1/clocks/{clock_id}/waive": {"post"},
 }  # fmt: skip
 

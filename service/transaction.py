@@ -153,6 +153,8 @@ class Transaction:
 
     async def spill(self, reference: str) -> Spill:
         """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
+        if "\x00" in reference:  # which PostgreSQL cannot even be asked about
+            raise NotKnown("there is no such spill")
         query = select(Spill).where(col(Spill.reference) == reference)
         found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
         if found is None:

@@ -300,7 +300,7 @@ def read_settings(**overrides: object) -> Settings:
 
 
 def unknown_names() -> list[str]:
-    """The names with our prefix, in the environment or the .env file, that no setting has: a sentence each, with the likeliest one meant."""
+    """The names with our prefix, in the environment or the .env file, that no setting has: a sentence each, with the likeliest meant."""
     known = {name.upper() for name in Settings.model_fields}
     written = DotEnvSettingsSource(Settings).env_vars
     given = {name.upper() for name in (*os.environ, *written)}

@@ -77,7 +77,7 @@ def test_names_that_no_setting_has_are_told_with_the_one_that_was_meant(in_an_em
 async def test_doctor_warns_of_names_that_no_setting_has(in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPILLCLOCK_TWILIO_FORM", "+19095550100")
     findings = await programs.examine(Settings(home_dir=in_an_empty_folder))
-    assert [line for line in findings if "TWILIO_FORM" in line][0].startswith("WARN   settings: SPILLCLOCK_TWILIO_FORM is no setting")
+    assert next(line for line in findings if "TWILIO_FORM" in line).startswith("WARN   settings: SPILLCLOCK_TWILIO_FORM is no setting")
 
 
 def test_a_program_that_starts_logs_names_that_no_setting_has(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

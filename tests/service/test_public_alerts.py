@@ -146,7 +146,7 @@ async def test_a_newer_subscription_takes_the_place_of_the_earlier_one_once_it_i
     earlier, later = await rows(home)
     assert earlier.ended_at is not None
     assert later.ended_at is None
-    assert "advisories within 1 miles of 34.0100, -117.6900" in questions(home)[-1]["text"]
+    assert "advisories within 1 mile of 34.0100, -117.6900" in questions(home)[-1]["text"]
     async with transaction(home.house, "public") as tx:
         old = await tx.session.get_one(Subscription, first.id)
         assert not await is_ended(tx, old)  # its link in an old mail still ends what stands for the address

@@ -17,11 +17,11 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lock styles screenshots clean moved
+.PHONY: help setup run test test-long check lock styles screenshots clean moved
 .SUFFIXES:
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-11s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-11s %s\n' "$$name" "$$what"; done
 
 setup: $(READY)  ## make .venv from requirements.lock (does nothing when it is up to date)
 
@@ -30,6 +30,9 @@ run: $(READY)  ## serve pages, API and worker on this machine
 
 test: $(READY)  ## run every test, in parallel (make test ARGS="-k outbox")
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-long: export SPILLCLOCK_TESTS_LONG := 1
+test-long: test  ## the same with the long ones: every page and state in a browser, all samples on all papers (about 25 minutes)
 
 check: $(READY)  ## lint, format, types, import contracts, house rules
 	$(BIN)/ruff check .

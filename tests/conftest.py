@@ -95,14 +95,14 @@ def chromium() -> str:
 # Journeys and looks in a real browser, and all the samples on all the papers: ten minutes of two cores. `make test-long` runs them too.
 LONG = (
     "test_axe", "test_discharger_in_chromium", "test_guard_in_chromium", "test_hostile_files", "test_keyboard", "test_photos_in_chromium",
-    "test_public_map_in_chromium", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
+    "test_public_map_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
 )  # fmt: skip
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the long ones out unless they are asked for. Begin with those that run whole programs: begun last, they are waited for alone."""
+    """Leave out the long ones unless asked for. Begin with those that run whole programs: begun last, they are waited for alone."""
     if not os.environ.get(RUN_LONG):
         items[:] = [item for item in items if item.path.stem not in LONG]
     order = {"test_kill": 0, "test_live_alerts": 1}

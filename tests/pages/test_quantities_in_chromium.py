@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
 from tests.spills import a_report
 
 
@@ -47,7 +47,7 @@ async def test_an_inspector_works_out_an_amount(served: Served, width: int, scri
     async with served.browser(width, scripts=scripts) as page:
         await signed_in(served, page)
         await page.goto("/staff")
-        await page.get_by_role("link", name="Quantities").click()
+        await go_to(page, "Quantities")
         await looks_right(page, "quantities")
         await page.get_by_label("Name or CAS number").first.fill("bleach")
         await page.get_by_label("Amount", exact=True).first.fill("60-90")

@@ -92,10 +92,13 @@ def chromium() -> str:
     pytest.skip(missing)
 
 
-# Journeys and looks in a real browser, and all the samples on all the papers: ten minutes of two cores. `make test-long` runs them too.
+# Journeys and looks in a real browser, hostile files, all samples on all papers: over ten minutes of two cores. `make test-long` runs them
+# too. They are out of the way until they share a browser: CI has fifteen minutes.
 LONG = (
-    "test_axe", "test_discharger_in_chromium", "test_guard_in_chromium", "test_hostile_files", "test_keyboard", "test_photos_in_chromium",
-    "test_public_map_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
+    "test_api_photos", "test_axe", "test_discharger_in_chromium", "test_guard_in_chromium", "test_held", "test_hostile_files",
+    "test_keyboard", "test_kept_files_hostile", "test_papers", "test_photos", "test_photos_in_chromium", "test_privacy",
+    "test_public_map", "test_public_map_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives",
+    "test_status_in_chromium", "test_turnstile",
 )  # fmt: skip
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 

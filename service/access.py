@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
-from service.tables import Account, Credential
+from service.tables import Account, Credential, Spill
 from service.transaction import Transaction
 
 ROLES = ("viewer", "officer", "manager", "administrator")
@@ -39,6 +39,19 @@ class Staff:
             raise NotAllowed(f"this needs the role {role}; you are {self.role}")
         if not self.may_see(city):
             raise NotAllowed(f"you work for {self.city}, not for {city}")
+
+
+async def spill_for(tx: Transaction, staff: Staff, reference: str, role: str | None = None) -> Spill:
+    """The spill of a reference, for a member of staff; a writing transaction holds it until its end.
+
+    Raises NotKnown for one of a city that is not theirs, as for one that does not exist, and NotAllowed below `role`.
+    """
+    spill = await tx.spill(reference)
+    if not staff.may_see(spill.city):
+        raise NotKnown(f"there is no spill {reference}")
+    if role is not None:
+        staff.require(role, spill.city)
+    return spill
 
 
 def digest_of(token: str) -> str:

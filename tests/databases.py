@@ -42,18 +42,11 @@ def template_url() -> str:
     return f"{_server().rpartition('/')[0]}/{_TEMPLATE}"
 
 
-def make(url: str) -> bool:
-    """Make the database of a household with its tables. Returns False where it is there already."""
+def make(url: str) -> None:
+    """Make the database of a household with its tables, where it is not there already."""
     name = url.rpartition("/")[2]
-    if _run("SELECT 1 FROM pg_database WHERE datname = %s", name):
-        return False
-    _run(f'CREATE DATABASE "{name}" TEMPLATE "{_TEMPLATE}"')
-    return True
-
-
-def remove(url: str) -> None:
-    """Throw a household's database away."""
-    _run(f'DROP DATABASE IF EXISTS "{url.rpartition("/")[2]}" WITH (FORCE)')
+    if not _run("SELECT 1 FROM pg_database WHERE datname = %s", name):
+        _run(f'CREATE DATABASE "{name}" TEMPLATE "{_TEMPLATE}"')
 
 
 def _run(statement: str, *values: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
-from service.access import Staff, staff_of
+from service.access import Staff, spill_for, staff_of
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
 from service.parties import LinkNoLongerWorks, respondent_of_token
 from service.spills import storable
@@ -71,10 +71,7 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
         raise NotSignedIn("this call needs a staff token, or the token of the discharger's private link")
     if token.startswith("sc_"):
         staff = await staff_of(tx, token, "api")
-        spill = await tx.spill(reference)
-        if not staff.may_see(spill.city):
-            raise NotKnown(f"there is no spill {reference}")
-        return Caller(staff.email, staff), spill
+        return Caller(staff.email, staff), await spill_for(tx, staff, reference)
     try:
         respondent = await respondent_of_token(tx, token)
     except NotKnown:

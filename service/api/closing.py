@@ -9,11 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from deadlines import as_z
 from service import closing, following
-from service.access import Staff
+from service.access import spill_for
 from service.api.callers import house_of, read_body, signed_in
-from service.errors import NotKnown
-from service.tables import Spill
-from service.transaction import Transaction, transaction
+from service.transaction import transaction
 
 router = APIRouter(tags=["closing"])
 
@@ -51,7 +49,7 @@ async def close(request: Request, reference: str) -> Standing:
     staff = await signed_in(request)
     given = await read_body(request, ClosingIn)
     async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
         staff.require("manager" if given.left_open else "officer", spill.city)
         await closing.close(tx, spill, given.by_language(), staff.role, given.left_open)
         standing = closing.closed_in(await tx.history(spill))
@@ -64,8 +62,7 @@ async def reopen(request: Request, reference: str) -> Standing:
     staff = await signed_in(request)
     given = await read_body(request, PublicWords)
     async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
-        staff.require("officer", spill.city)
+        spill = await spill_for(tx, staff, reference, "officer")
         await closing.reopen(tx, spill, given.by_language(), staff.role)
     return Standing(reference=reference, closed=False, at=as_z(tx.now) or "")
 
@@ -76,15 +73,7 @@ async def answer(request: Request, reference: str) -> dict[str, Any]:
     staff = await signed_in(request)
     given = await read_body(request, PublicWords)
     async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
-        staff.require("officer", spill.city)
+        spill = await spill_for(tx, staff, reference, "officer")
         await following.answer(tx, spill, given.by_language(), staff.role)
         told = list(following.reporter_of(tx, spill).addresses)
     return {"reference": reference, "at": as_z(tx.now), "told_by": ["page", *told]}
-
-
-async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
-    spill = await tx.spill(reference)
-    if not staff.may_see(spill.city):
-        raise NotKnown(f"there is no spill {reference}")
-    return spill

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from service import turnstile
-from service.access import staff_of
+from service.access import spill_for, staff_of
 from service.api.callers import bearer, house_of
 from service.closing import closed_in
 from service.errors import BadInput, Conflict, NotKnown, NotSignedIn
@@ -105,10 +105,7 @@ async def _sender(house: House, token: str | None, reference: str) -> tuple[str,
     async with reading(house) as tx:
         if token.startswith("sc_"):
             staff = await staff_of(tx, token, "api")
-            spill = await tx.spill(reference)
-            if not staff.may_see(spill.city):
-                raise NotKnown(f"there is no spill {reference}")
-            staff.require("officer", spill.city)
+            await spill_for(tx, staff, reference, "officer")
             return staff.email, staff.email
         spill = await _of_reporter(tx, token, reference)
         if closed_in(await tx.history(spill)) is not None:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deadlines import as_z
 from service import obligations, spills, turnstile
-from service.access import staff_of
+from service.access import spill_for, staff_of
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
-from service.errors import BadInput, NotAllowed, NotKnown
+from service.errors import BadInput, NotAllowed
 from service.events import SpillEvent
 from service.intake import Arrival, take_in
 from service.locating import location_json
@@ -153,9 +153,7 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
     staff = await signed_in(request)
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await tx.spill(reference)
-        if not staff.may_see(spill.city):
-            raise NotKnown(f"there is no spill {reference}")
+        spill = await spill_for(tx, staff, reference)
         rows = await obligations.of_spill(tx, spill)
         return {
             **_summary(spill), "description": spill.description, "location": location_json(house, spill),

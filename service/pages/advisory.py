@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import advisories
-from service.access import Staff
+from service.access import Staff, spill_for
 from service.advisories import KINDS, PARTS
-from service.errors import BadInput, Conflict, NotKnown
+from service.errors import BadInput, Conflict
 from service.pages.alerts import DISTANCES
 from service.pages.alerts import KINDS as KIND_NAMES
 from service.pages.entrance import StaffRoute, signed_in
@@ -37,7 +37,7 @@ async def _page(
 ) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
         staff.require("officer", spill.city)
         chain = await advisories.chain_of(tx, spill)
         root = advisories.standing_in(chain)
@@ -63,13 +63,6 @@ async def _page(
         city=city_name(house, spill.city) if spill.city else "",
         done=request.query_params.get("done", ""), longest=advisories.LONGEST_PART,
     )  # fmt: skip
-
-
-async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
-    spill = await tx.spill(reference)
-    if not staff.may_see(spill.city):
-        raise NotKnown(f"there is no spill {reference}")
-    return spill
 
 
 def _area_of(area: Mapping[str, Any]) -> str:
@@ -108,7 +101,7 @@ async def write(request: Request, reference: str) -> Response:
     last, kind = typed.text("last"), typed.text("kind")
     try:
         async with transaction(house_of(request), staff.email) as tx:
-            spill = await _visible(tx, staff, reference)
+            spill = await spill_for(tx, staff, reference)
             number = int(last) if last.isdecimal() and len(last) < 10 else 0
             await advisories.issue(tx, staff, spill, kind if kind in KINDS else "", _words(typed), _metres(typed), number)
     except BadInput as error:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service.access import ROLES, Staff
+from service.access import ROLES, Staff, spill_for
 from service.closing import History, close, closed_in, duties_in_the_way, reopen
-from service.errors import BadInput, Conflict, NotKnown
+from service.errors import BadInput, Conflict
 from service.events import ReporterAdded
 from service.following import answer, reporter_of, waits_for_answer
-from service.pages.entrance import StaffRoute, signed_in
+from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import house_of, staff_page, zone_of
 from service.tables import Obligation, Spill
-from service.transaction import Transaction, reading, transaction
+from service.transaction import Transaction, reading
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 # Whoever leaves open duties behind decides what else only a manager waives.
@@ -63,7 +62,7 @@ async def _close_page(
 ) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
         shown = await closing_shown(tx, spill, await tx.history(spill))
     staff.require(ROLE_TO_CLOSE, spill.city)
     return staff_page(
@@ -71,21 +70,6 @@ async def _close_page(
         typed=typed or Fields(), faults=(error.faults or [str(error)]) if error else (), may={"officer": True},
         may_leave_open=ROLES.index(staff.role) >= ROLES.index(ROLE_TO_LEAVE_OPEN),
     )  # fmt: skip
-
-
-async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
-    spill = await tx.spill(reference)
-    if not staff.may_see(spill.city):
-        raise NotKnown(f"there is no spill {reference}")
-    return spill
-
-
-@asynccontextmanager
-async def _writing(request: Request, staff: Staff, reference: str) -> AsyncIterator[tuple[Transaction, Spill]]:
-    async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
-        staff.require(ROLE_TO_CLOSE, spill.city)
-        yield tx, spill
 
 
 def _words(fields: Fields) -> dict[str, str]:
@@ -98,7 +82,7 @@ async def close_spill(request: Request, reference: str) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     left_open = {int(number) for number in fields.all("left_open") if number.isdecimal()}
     try:
-        async with _writing(request, staff, reference) as (tx, spill):
+        async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
             if left_open:
                 staff.require(ROLE_TO_LEAVE_OPEN, spill.city)
             await close(tx, spill, _words(fields), staff.role, left_open)
@@ -112,7 +96,7 @@ async def reopen_spill(request: Request, reference: str) -> Response:
     """Open a closed spill again with the reason."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        async with _writing(request, staff, reference) as (tx, spill):
+        async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
             await reopen(tx, spill, _words(fields), staff.role)
     except (BadInput, Conflict) as error:
         return await _close_page(request, staff, reference, fields, error)
@@ -124,7 +108,7 @@ async def answer_reporter(request: Request, reference: str) -> Response:
     """Tell the reporter what action was taken."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        async with _writing(request, staff, reference) as (tx, spill):
+        async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
             await answer(tx, spill, _words(fields), staff.role)
     except BadInput as error:
         return await _close_page(request, staff, reference, fields, error)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import invitations
+from service.access import spill_for
 from service.errors import BadInput, NotKnown
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import Fields, read_fields
@@ -89,10 +90,7 @@ async def _changed(
     staff = await signed_in(request)
     try:
         async with transaction(house_of(request), staff.email) as tx:
-            spill = await tx.spill(reference)
-            if not staff.may_see(spill.city):
-                raise NotKnown(f"there is no spill {reference}")
-            staff.require("officer", spill.city)
+            spill = await spill_for(tx, staff, reference, "officer")
             await change(tx, spill)
     except BadInput as error:
         return staff_page(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 
-from service.access import SESSION_LASTS, Staff, staff_of
+from service.access import SESSION_LASTS, Staff, spill_for, staff_of
 from service.errors import NotSignedIn
 from service.pages.rendering import house_of, is_secure
-from service.transaction import reading
+from service.tables import Spill
+from service.transaction import Transaction, reading, transaction
 from service.watch import providers_down
 
 SESSION_COOKIE = "spillclock_session"
@@ -40,6 +42,13 @@ class StaffRoute(APIRoute):
                 return RedirectResponse(f"/staff/sign-in?next={wanted[0] if wanted else '/staff'}", 303)
 
         return led
+
+
+@asynccontextmanager
+async def working_on(request: Request, staff: Staff, reference: str, role: str) -> AsyncIterator[tuple[Transaction, Spill]]:
+    """A transaction in a person's own name on a spill they may work on. Raises NotKnown, and NotAllowed below `role`."""
+    async with transaction(house_of(request), staff.email) as tx:
+        yield tx, await spill_for(tx, staff, reference, role)
 
 
 async def signed_in(request: Request) -> Staff:

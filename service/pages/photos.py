@@ -11,7 +11,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
-from service.errors import NotKnown
+from service.access import spill_for
 from service.image_reading import SMALL_EDGE
 from service.incoming_bodies import Upload
 from service.kept_files import (
@@ -177,9 +177,7 @@ async def original_for_staff(request: Request, reference: str, number: int) -> F
 async def _for_staff(request: Request, reference: str, number: int) -> tuple[Spill, KeptFile]:
     staff = await signed_in(request)
     async with reading(house_of(request)) as tx:
-        spill = await tx.spill(reference)
-        if not staff.may_see(spill.city):
-            raise NotKnown(f"there is no spill {reference}")
+        spill = await spill_for(tx, staff, reference)
         return spill, await kept_file(tx, spill, number)
 
 

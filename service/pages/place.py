@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from deadlines import Agency, Candidate, agencies_of
-from service.access import Staff
-from service.errors import BadInput, NotKnown
+from service.access import Staff, spill_for
+from service.errors import BadInput
 from service.locating import place_of
-from service.pages.entrance import StaffRoute, signed_in
+from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, staff_page
 from service.relocation import Move, WhichCity, assign_city, move_pin
 from service.tables import Spill
-from service.transaction import House, Transaction, reading, transaction
+from service.transaction import House, reading
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 
@@ -87,7 +86,7 @@ async def _place_page(
 ) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
     staff.require("officer", spill.city)
     status = 409 if asked else 422 if faults else 200
     answers = [(city, city_name(house, city)) for city in (asked.found, asked.standing) if city] if asked else []
@@ -98,27 +97,12 @@ async def _place_page(
     )  # fmt: skip
 
 
-async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
-    spill = await tx.spill(reference)
-    if not staff.may_see(spill.city):
-        raise NotKnown(f"there is no spill {reference}")
-    return spill
-
-
-@asynccontextmanager
-async def _writing(request: Request, staff: Staff, reference: str) -> AsyncIterator[tuple[Transaction, Spill]]:
-    async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
-        staff.require("officer", spill.city)
-        yield tx, spill
-
-
 @router.post("/{reference}/location")
 async def move(request: Request, reference: str) -> Response:
     """Move the pin. Where a person has to say which city it is, the page asks."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        async with _writing(request, staff, reference) as (tx, spill):
+        async with working_on(request, staff, reference, "officer") as (tx, spill):
             moved = await move_pin(tx, spill, _move_of(fields, spill))
             city = spill.city
     except WhichCity as asked:
@@ -146,7 +130,7 @@ async def assign(request: Request, reference: str) -> Response:
     """Say which city's law applies, with the reason."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        async with _writing(request, staff, reference) as (tx, spill):
+        async with working_on(request, staff, reference, "officer") as (tx, spill):
             await assign_city(tx, spill, fields.text("city"), fields.text("reason"))
             city = spill.city
     except BadInput as error:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,7 +14,7 @@ from deadlines import PlannedRung, as_z
 from deadlines.facts import CHOICES, EVENT_KEYS, FLAGS
 from deadlines.quantities import GALLONS
 from service import obligations, replies
-from service.access import ROLES, Staff
+from service.access import ROLES, Staff, spill_for
 from service.errors import BadInput, NotKnown
 from service.events import ObligationAcknowledged, SpillEvent
 from service.ladders import ladder_of
@@ -25,7 +24,7 @@ from service.pages.closing import closing_shown
 from service.pages.deliveries import deliveries_of, tally
 from service.pages.discharger_links import links_shown
 from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
-from service.pages.entrance import StaffRoute, signed_in
+from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields, read_fields
 from service.pages.photos import files_of
@@ -40,7 +39,7 @@ from service.parties import ROLE_NAMES, people_of
 from service.recorded_substances import finding_of, question_about
 from service.spills import amend_facts, name_discharger, record_act
 from service.tables import EventRow, Spill
-from service.transaction import House, Transaction, reading, transaction
+from service.transaction import House, Transaction, reading
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 _CHANNELS = {"sms": "SMS", "email": "e-mail"}
@@ -55,7 +54,7 @@ async def spill_page(request: Request, reference: str) -> Response:
 async def _spill_page(request: Request, staff: Staff, reference: str, faults: Sequence[str] = (), status: int = 200) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
         history = await tx.history(spill)
         duties = await duties_of(tx, spill)
         ladders = await _ladders(tx, spill, duties)
@@ -77,13 +76,6 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
         rq=finding_of(house.rulebook.quantities, spill.facts),
         place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
     )  # fmt: skip
-
-
-async def _visible(tx: Transaction, staff: Staff, reference: str) -> Spill:
-    spill = await tx.spill(reference)
-    if not staff.may_see(spill.city):
-        raise NotKnown(f"there is no spill {reference}")
-    return spill
 
 
 def _may(staff: Staff, spill: Spill) -> dict[str, bool]:
@@ -150,16 +142,6 @@ def _cities(house: House, spill: Spill) -> dict[str, str]:
     return {city: city_name(house, city) for city in (*house.cities, *([spill.city] if spill.city else []))}
 
 
-@asynccontextmanager
-async def _writing(request: Request, reference: str, role: str) -> AsyncIterator[tuple[Transaction, Spill]]:
-    """A transaction in a person's own name on a spill they may work on. Raises NotAllowed where their role does not reach."""
-    staff = await signed_in(request)
-    async with transaction(house_of(request), staff.email) as tx:
-        spill = await _visible(tx, staff, reference)
-        staff.require(role, spill.city)
-        yield tx, spill
-
-
 async def _refused(request: Request, reference: str, error: BadInput) -> Response:
     """The page of the spill again, saying what was wrong with a form on it."""
     return await _spill_page(request, await signed_in(request), reference, error.faults or [str(error)], 422)
@@ -181,7 +163,7 @@ async def clock_done(request: Request, reference: str, clock_id: int) -> Respons
     """Log a call, or say that what a clock asks was done."""
     fields = await read_fields(request)
     try:
-        async with _writing(request, reference, "officer") as (tx, spill):
+        async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             await record_done(tx, spill, await _clock(tx, spill, clock_id), fields)
     except BadInput as error:
         return await _refused(request, reference, error)
@@ -191,7 +173,7 @@ async def clock_done(request: Request, reference: str, clock_id: int) -> Respons
 @router.post("/{reference}/clocks/{clock_id}/acknowledge")
 async def acknowledge(request: Request, reference: str, clock_id: int) -> Response:
     """Say "I have seen it"."""
-    async with _writing(request, reference, "officer") as (tx, spill):
+    async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
         await obligations.acknowledge(tx, (await _clock(tx, spill, clock_id)).row, spill, tx.actor)
     return _back(reference, "acknowledged", f"#clock-{clock_id}")
 
@@ -201,7 +183,7 @@ async def waive(request: Request, reference: str, clock_id: int) -> Response:
     """Decide that a duty need not be done, with the reason."""
     fields = await read_fields(request)
     try:
-        async with _writing(request, reference, "manager") as (tx, spill):
+        async with working_on(request, await signed_in(request), reference, "manager") as (tx, spill):
             await obligations.waive(tx, (await _clock(tx, spill, clock_id)).row, spill, fields.text("reason"))
     except BadInput as error:
         return await _refused(request, reference, error)
@@ -213,7 +195,7 @@ async def discharger(request: Request, reference: str) -> Response:
     """Name who is responsible."""
     fields = await read_fields(request)
     try:
-        async with _writing(request, reference, "officer") as (tx, spill):
+        async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             await name_discharger(tx, spill, fields.text("name"), fields.text("email"), fields.text("phone"))
     except BadInput as error:
         return await _refused(request, reference, error)
@@ -229,7 +211,7 @@ async def amend_page(request: Request, reference: str) -> Response:
 async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fields | None = None, faults: Sequence[str] = ()) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
     staff.require("officer", spill.city)
     zone = zone_of(house, spill.city)
     shown = typed_facts(spill, zone)
@@ -259,7 +241,7 @@ async def amend(request: Request, reference: str) -> Response:
         return await _amend_page(request, await signed_in(request), reference, fields)
     changes: dict[str, Any] = {}
     try:
-        async with _writing(request, reference, "officer") as (tx, spill):
+        async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             changes = changes_from(tx.house, spill, fields, zone_of(tx.house, spill.city))
             if changes:
                 await amend_facts(tx, spill, changes, fields.text("reason"))
@@ -280,7 +262,7 @@ async def event_page(request: Request, reference: str) -> Response:
 async def _event_page(request: Request, staff: Staff, reference: str, typed: Fields, faults: Sequence[str] = ()) -> Response:
     house = house_of(request)
     async with reading(house) as tx:
-        spill = await _visible(tx, staff, reference)
+        spill = await spill_for(tx, staff, reference)
         now = tx.now
     staff.require("officer", spill.city)
     zone = zone_of(house, spill.city)
@@ -309,7 +291,7 @@ async def record(request: Request, reference: str) -> Response:
     fields = await read_fields(request)
     kind = fields.text("type")
     try:
-        async with _writing(request, reference, "officer") as (tx, spill):
+        async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             act: dict[str, Any] = {"type": kind, "at": fields.text("at") or as_z(tx.now)}
             for key, form, _ in inputs_of(kind):
                 if fields.text(key):

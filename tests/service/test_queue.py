@@ -62,18 +62,20 @@ async def test_a_message_that_waits_for_its_moment_is_queued_by_the_first_claim_
 async def test_an_answer_after_the_lease_counts_while_nobody_else_took_the_message(tmp_path: Path) -> None:
     slow = Gate("email")
     async with a_quiet_household(tmp_path, slow) as home:
-        await a_promise(home)
+        await a_promise(home, 2)
         [claimed] = await claim(home.house, "slow worker", "email", 1)
         sending = asyncio.create_task(send(home.house, slow, claimed, Answers(home.house, "slow worker")))
         await slow.reached.wait()
-        await a_promise(home, 2)
+        await a_promise(home, 1)
         home.clock.jump(seconds=home.house.settings.lease_seconds)
-        [other] = await claim(home.house, "quick worker", "email", 1)  # the older one is free again; one of the two is taken
+        [other] = await claim(home.house, "quick worker", "email", 1)  # which frees the late one, and takes the one before it
+        assert other.row.id != claimed.row.id
+        [freed] = await home.messages(id=claimed.row.id)
+        assert (freed.state, freed.queued) == ("waiting", True)
         slow.open.set()
         await sending
-        mine = next(row for row in await home.messages() if row.id == claimed.row.id)
-        expected = ("sending", "quick worker") if other.row.id == claimed.row.id else ("accepted", "slow worker")
-        assert (mine.state, mine.claimed_by) == expected
+        [mine] = await home.messages(id=claimed.row.id)
+        assert (mine.state, mine.claimed_by, mine.queued) == ("accepted", "slow worker", False)
 
 
 async def test_what_is_taken_back_leaves_the_queue(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import httpx
@@ -19,6 +20,10 @@ _GSM7_BASIC = frozenset(
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
 _GSM7_EXTENDED = frozenset("\f^{}\\[~]|€")
+# A text is fitted by trying dozens of lengths: what one look of a pattern tells is not asked of each sign.
+_IN_GSM7 = re.compile(f"[{re.escape(''.join(_GSM7_BASIC | _GSM7_EXTENDED))}]*")
+_ESCAPED = re.compile(f"[{re.escape(''.join(_GSM7_EXTENDED))}]")
+_PRINTED = re.compile(r"[\n -_a-~]*")  # ASCII that goes out as it is: the backtick has a twin
 
 # Signs that have a twin in GSM-7 without loss of meaning. Letters are left alone: "á" is not "a", and costs a longer message.
 _GSM7_TWINS = str.maketrans(
@@ -84,7 +89,9 @@ def segments(text: str) -> tuple[str, int]:
     pair is torn apart. An empty text is one message.
     """
     sent = gsm7_where_possible(text)
-    if all(character in _GSM7_BASIC or character in _GSM7_EXTENDED for character in sent):
+    if _IN_GSM7.fullmatch(sent):
+        if not _ESCAPED.search(sent):
+            return "GSM-7", 1 if len(sent) <= 160 else -(-len(sent) // 153)
         return "GSM-7", _parts([2 if character in _GSM7_EXTENDED else 1 for character in sent], alone=160, joined=153)
     return "UCS-2", _parts([_utf16_units(character) for character in sent], alone=70, joined=67)
 
@@ -94,6 +101,8 @@ def gsm7_where_possible(text: str) -> str:
 
     One curly apostrophe would otherwise make the whole text UCS-2, with 70 characters a message in place of 160.
     """
+    if _PRINTED.fullmatch(text):
+        return text
     return unicodedata.normalize("NFC", many_lines(text)).translate(_GSM7_TWINS)
 
 

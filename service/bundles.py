@@ -118,7 +118,7 @@ async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRo
         if told is not None:
             code = rows[0][0].code
             about[obligation.id or 0] = await alert_about(tx, spill, obligation, told, row.role, row.language, code)
-    return alerts(list(about.values())) if about else None
+    return alerts(list(about.values()), rows[0][0].channel) if about else None
 
 
 def _told(row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:

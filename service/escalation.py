@@ -236,14 +236,14 @@ async def _promise(
         reason += f" (stands for {', '.join(step.steps)})"
     if step.seen is not None:
         reason += f" (acknowledged by {step.seen[0]}, not done yet)"
-    words: dict[tuple[str, str, str], Words] = {}
+    words: dict[tuple[str, ...], Words] = {}
     told = []
     for person, channel in people:
         code = await new_code(tx, channel, person.addresses[channel])
-        key = (link_for(tx.house, spill, person.role), person.language, code)
+        key = (link_for(tx.house, spill, person.role), person.language, code, channel)
         if key not in words:
             said = Told(step, late_since, changed)
-            words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)])
+            words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)], channel)
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
         row = await outbox.promise(tx, about, person, channel, words[key], code)
         told.append(f"{person.name} ({channel}{_waits(tx, spill, person, row)})")

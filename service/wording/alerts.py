@@ -45,10 +45,12 @@ class Alert:
     seen: tuple[str, datetime] | None = None
 
 
-def alert(about: Alert) -> Words:
-    """The words of an alert about one duty, in the language it asks for."""
+def alert(about: Alert, channel: str = "") -> Words:
+    """The words of an alert about one duty, in the language it asks for, in every form or in that of one channel."""
     speech = notice_speech(about.language)
-    return compose("changed" if about.changed else "alert", alert_values(about, speech), speech, about.own, _aloud([about], speech))
+    return compose(
+        "changed" if about.changed else "alert", alert_values(about, speech), speech, about.own, _aloud([about], speech), channel
+    )
 
 
 def alert_values(about: Alert, speech: Speech) -> Values:
@@ -57,7 +59,7 @@ def alert_values(about: Alert, speech: Speech) -> Values:
     return Values({**_shared(about, speech), **_of_duty(about, speech)}, english=frozenset({*english, "law"}))
 
 
-def alerts(about: Sequence[Alert]) -> Words:
+def alerts(about: Sequence[Alert], channel: str = "") -> Words:
     """The words of one message about several duties of one spill for one person, the soonest due first. Of one duty: those of an alert.
 
     However little room there is, it says when the first is due and how many there are. Raises ValueError for none.
@@ -66,9 +68,9 @@ def alerts(about: Sequence[Alert]) -> Words:
         raise ValueError("a message is about one duty at least")
     ordered = sorted(about, key=_urgency)
     if len(ordered) == 1:
-        return alert(ordered[0])
+        return alert(ordered[0], channel)
     speech = notice_speech(ordered[0].language)
-    return compose("bundle", bundle_values(ordered, speech), speech, ordered[0].own, _aloud(ordered, speech))
+    return compose("bundle", bundle_values(ordered, speech), speech, ordered[0].own, _aloud(ordered, speech), channel)
 
 
 def bundle_values(ordered: Sequence[Alert], speech: Speech) -> Values:

@@ -36,14 +36,21 @@ def ours(kind: str, channel: str, speech: Speech) -> Template:
     return Template(speech.say(found.subject), speech.say(found.email))
 
 
-def compose(kind: str, values: Values, speech: Speech, own: Own, spoken: str = "") -> Words:
-    """The words of a message. A city's template that would lose the reference, the due time or the link is passed over, with a note."""
+def compose(kind: str, values: Values, speech: Speech, own: Own, spoken: str = "", channel: str = "") -> Words:
+    """The words of a message. A city's template that would lose the reference, the due time or the link is passed over, with a note.
+
+    With a `channel`, only what goes out by it: one report starts dozens of messages, and most of their time goes into fitting a text
+    message nobody gets. Without, in every form.
+    """
     notes: list[str] = []
     letter = own.get((kind, "email", speech.language))
-    subject, text, html = _letter(letter or ours(kind, "email", speech), values, speech)
+    for_mail, for_texts = channel in ("", "email"), channel in ("", "sms")
+    subject, text, html = _letter(letter or ours(kind, "email", speech), values, speech, for_mail)
     if letter and (why := _lost(kind, "email", values, text)):
         notes.append(_note(kind, "email", speech, letter, why))
-        subject, text, html = _letter(ours(kind, "email", speech), values, speech)
+        subject, text, html = _letter(ours(kind, "email", speech), values, speech, for_mail)
+    if not for_texts:
+        return Words(subject, text, "", html, spoken, "; ".join(notes))
     mine = own.get((kind, "sms", speech.language))
     short = None
     if mine:
@@ -55,12 +62,12 @@ def compose(kind: str, values: Values, speech: Speech, own: Own, spoken: str = "
     return Words(subject, text, short.text, html, spoken, "; ".join(notes))
 
 
-def _letter(template: Template, values: Values, speech: Speech) -> tuple[str, str, str]:
+def _letter(template: Template, values: Values, speech: Speech, for_mail: bool) -> tuple[str, str, str]:
     try:
         subject, lines = as_one_line(template.subject, values), filled(template.text, values)
     except (TemplateFault, KeyError):  # kept before its variables changed: it is passed over for having lost everything
         return "", "", ""
-    return subject, as_text(lines), page(subject, lines, values, speech)
+    return subject, as_text(lines), page(subject, lines, values, speech) if for_mail else ""
 
 
 def _short(kind: str, template: Template, values: Values) -> Short | None:

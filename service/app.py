@@ -17,6 +17,7 @@ from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from service import api, hooks, metrics, pages, watch
@@ -51,6 +52,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
     app.add_exception_handler(SQLAlchemyError, _no_database)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
     app.include_router(hooks.router)
@@ -126,6 +128,12 @@ async def _input_problem(request: Request, error: Exception) -> Response:
     told = SpillclockError("the request has faults", [f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()])
     told.status, told.title = 422, "The input has faults"
     return await _problem(request, told)
+
+
+async def _gone(request: Request, _: Exception) -> Response:
+    """Whoever sent this went away in the middle, as phones do. Nobody reads the answer, and nothing is wrong here."""
+    log.info("the sender went away during %s", request.method)
+    return Response(status_code=400)
 
 
 async def _no_database(request: Request, error: Exception) -> Response:

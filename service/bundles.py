@@ -114,14 +114,14 @@ async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRo
     events = await _said_at(tx, spill, rows)
     about: dict[int, Alert] = {}
     for row, obligation in sorted(rows, key=lambda pair: pair[0].promised_at):
-        told = _told(row, obligation, events)
+        told = _told(spill, row, obligation, events)
         if told is not None:
             code = rows[0][0].code
             about[obligation.id or 0] = await alert_about(tx, spill, obligation, told, row.role, row.language, code)
     return alerts(list(about.values()), rows[0][0].channel) if about else None
 
 
-def _told(row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:
+def _told(spill: Spill, row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:
     """What the message was promised for; None where its rungs are no longer on the ladder."""
     names = steps_of(row.climb)
     rungs = [rung for rung in planned(obligation) if rung.step in names]
@@ -133,7 +133,7 @@ def _told(row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, in
         seen = (expired.payload["person"], datetime.fromisoformat(expired.payload["acknowledged_at"]))
     step = Step(rungs, at_once=row.climb.count(":") > 2, seen=seen)
     changed, again = ((event.kind, obligation.id or 0, row.promised_at) in events for event in (ObligationMoved, ChannelChanged))
-    return Told(step, None if again else step.late_since(row.promised_at), changed)
+    return Told(step, None if again else step.late_since(row.promised_at, spill.received_at), changed)
 
 
 async def _said_at(

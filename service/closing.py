@@ -49,7 +49,7 @@ async def close(tx: Transaction, spill: Spill, words: Mapping[str, str], office:
     missed = [row for row in opened if row.id not in left_open]
     if missed:
         cure = "right would be: do it, waive it, or confirm that it stays open with its alerts"
-        raise Conflict(f"{spill.reference} has open duties", [f"{row.id}: {row.clock['title']}; {cure}" for row in missed])
+        raise Conflict(f"{spill.reference} has open duties", [f"{row.clock['title']} (duty {row.id}): {cure}" for row in missed])
     await tx.record(spill, SpillClosed(words=said, office=office, left_open=[row.id or 0 for row in opened]))
 
 

@@ -230,7 +230,7 @@ async def _promise(
     again: bool = False,
 ) -> None:
     """Promise a step to people; `again` where they were promised it before, by a channel that failed."""
-    late_since = None if again else step.late_since(tx.now)
+    late_since = None if again else step.late_since(tx.now, spill.received_at)
     reason = f"{obligation.duty}, rung {step.name}"
     if late_since is not None:
         reason += f" (stands for {', '.join(step.steps)})"

@@ -9,17 +9,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+from sqlalchemy import func, select
+from sqlmodel import col
+
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from service import outbox
 from service.city_texts import own_texts
 from service.closing import History, checked_words, closed_in
 from service.codes import new_code
 from service.errors import BadInput, Conflict
-from service.events import ActionAsked, CopyAsked, ReporterAdded, ReporterAnswered, SpillClosed, SpillReopened
+from service.events import (
+    ActionAsked,
+    CopyAsked,
+    FactsRecorded,
+    ReporterAdded,
+    ReporterAnswered,
+    ReportReceived,
+    SpillClosed,
+    SpillReopened,
+)
 from service.outbox import Promise
 from service.parties import Person, people_for_triage, staff_url, status_url
-from service.spills import stated
-from service.tables import Spill
+from service.spills import AS_IT_CAME, stated
+from service.tables import MessageRow, Spill
 from service.transaction import Recorded, Transaction
 from service.wording import for_reporter, from_reporter
 
@@ -29,6 +41,8 @@ MOST_ADDITIONS = 100
 # Staff are woken once in so long by one reporter, however often words are added; all of them are on the page.
 _TOLD_AGAIN_AFTER = timedelta(minutes=30)
 _COPY_NOTED_AGAIN_AFTER = timedelta(hours=1)
+_CONFIRMED = "received"
+_MOST_CONFIRMED_AN_HOUR = 3
 
 
 class TooManyAdditions(BadInput):
@@ -105,6 +119,32 @@ async def tell_staff(tx: Transaction, recorded: Recorded) -> None:
             code = await new_code(tx, channel, person.addresses[channel])
             words = from_reporter(spill, step, text, staff_url(tx.house, spill), person.language, code, await own_texts(tx, spill.city))
             await outbox.promise(tx, about, person, channel, words, code)
+
+
+async def confirm(tx: Transaction, recorded: Recorded) -> None:
+    """Reaction to a report that was read: whoever sent it and left an e-mail address gets the link to their page.
+
+    Not by text message, which costs whoever runs the service; and not more than a few an hour to one address, as anybody can write
+    the address of somebody else.
+    """
+    event, spill = recorded.event, recorded.spill
+    if not isinstance(event, FactsRecorded) or event.reason != AS_IT_CAME:
+        return
+    reporter = reporter_of(tx, spill)
+    history = await tx.history(spill)
+    received = history[0][1]
+    if "email" not in reporter.addresses or not isinstance(received, ReportReceived) or received.by_way_of == "staff":
+        return
+    mine = (col(MessageRow.step) == _CONFIRMED, func.lower(col(MessageRow.address)) == reporter.addresses["email"].lower())
+    lately = select(func.count()).select_from(MessageRow).where(*mine, col(MessageRow.promised_at) > tx.now - timedelta(hours=1))
+    if (await tx.session.scalar(lately) or 0) >= _MOST_CONFIRMED_AN_HOUR:
+        return
+    law = tx.house.rulebook.law_of(spill.city or tx.house.first_city)
+    city = law.city.title if spill.city else "Spillclock"
+    own = await own_texts(tx, spill.city)
+    words = for_reporter(spill, _CONFIRMED, "", status_url(tx.house, spill), city, "email", own)
+    about = Promise(spill, None, _CONFIRMED, "the report was received", f"{_CONFIRMED}:{spill.id}")
+    await outbox.promise(tx, about, reporter, "email", words)
 
 
 async def tell_reporter(tx: Transaction, recorded: Recorded) -> None:

@@ -21,7 +21,7 @@ from service.outbox import PATIENCE, Promise
 from service.parties import Person, people_for_triage
 from service.tables import EventRow, MessageRow, Spill
 from service.transaction import Recorded, Transaction
-from service.wording import triage
+from service.wording import Words, held
 
 # Why a report is held.
 TRAP = "a field that people do not see was filled in"
@@ -32,7 +32,6 @@ PLACE = "/staff/held"
 _STEP = "held"
 _RELEASED_AFTER = timedelta(hours=1)
 _APART = timedelta(minutes=15)
-_REASON = "it looks automatic, so no clock runs until a person says that it is real"
 
 
 def doubts_of(history: Sequence[tuple[EventRow, SpillEvent]]) -> list[str]:
@@ -66,6 +65,8 @@ async def tell_a_person(tx: Transaction, recorded: Recorded) -> None:
             at = await _told_next_at(tx, person, channel)
             if at is not None:
                 await _promise(tx, spill, person, channel, at)
+            else:
+                await _count_anew(tx, person, channel)
 
 
 async def _told_next_at(tx: Transaction, person: Person, channel: str) -> datetime | None:
@@ -82,12 +83,25 @@ async def _told_next_at(tx: Transaction, person: Person, channel: str) -> dateti
 
 async def _promise(tx: Transaction, spill: Spill, person: Person, channel: str, at: datetime) -> None:
     code = await new_code(tx, channel, person.addresses[channel])
-    link = f"{tx.house.settings.public_url}{PLACE}"
-    words = triage(spill, _REASON, link, person.language, code, await own_texts(tx, spill.city))
+    words = await _words(tx, spill, person.language, code)
     about = Promise(spill, None, _STEP, "reports that look automatic wait for a person", f"{_STEP}:{spill.id}")
     row = await outbox.promise(tx, about, person, channel, words, code)
     row.next_at, row.sort_at, row.give_up_at, row.queued = at, at, at + PATIENCE, at <= tx.now
     await tx.session.flush()
+
+
+async def _count_anew(tx: Transaction, person: Person, channel: str) -> None:
+    """Let the message that still waits for its turn say how many reports wait by now."""
+    mine = (col(MessageRow.step) == _STEP, col(MessageRow.channel) == channel, col(MessageRow.address) == person.addresses[channel])
+    query = select(MessageRow, Spill).join(Spill, col(Spill.id) == col(MessageRow.spill_id))
+    for row, spill in await tx.session.execute(query.where(*mine, col(MessageRow.state) == "waiting").with_for_update(of=MessageRow)):
+        words = await _words(tx, spill, row.language, row.code)
+        row.subject, row.text, row.html = words.subject, words.body(channel), words.html if channel == "email" else ""
+
+
+async def _words(tx: Transaction, spill: Spill, language: str, code: str) -> Words:
+    link = f"{tx.house.settings.public_url}{PLACE}"
+    return held(spill, await how_many(tx), link, language, code, await own_texts(tx, spill.city))
 
 
 async def end_holding(tx: Transaction, spill: Spill, *, is_real: bool) -> None:

@@ -229,7 +229,7 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     if "jurisdiction" not in known and reading.facts.get("jurisdiction"):
         known["jurisdiction"] = reading.facts["jurisdiction"]
     reading.facts = _usable(tx, known, received_at, reading.flags)
-    _read_moments(tx, raw, reading, received_at)
+    _read_moments(tx, raw, reading, received_at, is_staff=is_staff)
     _look_at_contact(raw.get("contact"), reading.flags)
     if "volume" not in reading.facts:
         reading.flags.append(_NO_VOLUME)
@@ -278,11 +278,11 @@ def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> N
         reading.facts["jurisdiction"] = place.city
 
 
-def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, received_at: datetime) -> None:
+def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, received_at: datetime, *, is_staff: bool) -> None:
     """When it was seen tells that it had begun by then; times that cannot be are flagged and left out, never corrected."""
     facts, flags = reading.facts, reading.flags
     zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.first_city]
-    if (seen_at := seen_at_of(raw, received_at, zone, flags)) is not None:
+    if (seen_at := seen_at_of(raw, received_at, zone, flags, is_staff=is_staff)) is not None:
         facts.setdefault("discharged_at", as_z(seen_at))
     for key in ("known_at", "reported_at", "discharged_at", "ended_at"):
         if key in facts and read_moment(facts[key], zone) > received_at + _FUTURE_SLACK:

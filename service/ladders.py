@@ -44,10 +44,12 @@ class Step:
         """What all messages of this climb have alike."""
         return f"{climbing(obligation)}{','.join(self.steps)}{f':{_AT_ONCE}' if self.at_once else ''}"
 
-    def late_since(self, now: datetime) -> datetime | None:
-        """Since when its first rung has been late; None where it goes out in time, or was never to go out at its moment."""
+    def late_since(self, now: datetime, received_at: datetime) -> datetime | None:
+        """Since when its first rung has been late; None where it goes out in time, or could never go out at its moment: it was brought
+        forward, kept back by somebody, or lay before the spill was reported."""
         first = self.rungs[0].at
-        return first if now - first > PUNCTUAL and not self.at_once and self.seen is None else None
+        is_late = now - first > PUNCTUAL and first >= received_at
+        return first if is_late and not self.at_once and self.seen is None else None
 
 
 def climbing(obligation: Obligation) -> str:

@@ -33,7 +33,7 @@ from service.events import (
 from service.transaction import Reaction
 
 REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
-    FactsRecorded: [spills.take_facts, public_record.note, news.note, obligations.reassess],
+    FactsRecorded: [spills.take_facts, public_record.note, news.note, obligations.reassess, following.confirm],
     PlaceMoved: [spills.take_facts, public_record.note, news.note],
     ActRecorded: [spills.take_facts, public_record.note, obligations.reassess],
     AdvisoryIssued: [public_record.note],

@@ -85,8 +85,14 @@ def _number(part: Any) -> Any:
     return int(number) if number.denominator == 1 else float(number)
 
 
-def seen_at_of(raw: Mapping[str, Any], received_at: datetime, zone: ZoneInfo, flags: list[str]) -> datetime | None:
-    """When it was seen, in UTC and not after the report came; the earliest where words say a span of time. None where it is not known."""
+def seen_at_of(
+    raw: Mapping[str, Any], received_at: datetime, zone: ZoneInfo, flags: list[str], *, is_staff: bool = False
+) -> datetime | None:
+    """When it was seen, in UTC and not after the report came; the earliest where words say a span of time. None where it is not known.
+
+    A day long ago is a slip of the pen more often than it is one: what the public says of it waits until a person confirms it, or one
+    mistyped year tells the whole ladder of duties overdue for years.
+    """
     value = raw.get("seen_at")
     if value is None:
         return None
@@ -108,7 +114,9 @@ def seen_at_of(raw: Mapping[str, Any], received_at: datetime, zone: ZoneInfo, fl
         flags.append("seen_at: lies in the future (left out)")
         return None
     if received_at - seen_at > _LONG_AGO:
-        flags.append("seen_at: over 30 days ago; a person should confirm it")
+        flags.append(f"seen_at: over 30 days ago; a person should confirm it{'' if is_staff else ' (left out until then)'}")
+        if not is_staff:
+            return None
     return min(seen_at, received_at)
 
 

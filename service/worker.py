@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -37,6 +38,7 @@ SLOTS = 8
 _MOST_CLAIMED = 128
 _QUICK_SECONDS = 0.5
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
+_TOLD_AGAIN_SECONDS = 600.0
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _TRY_TELLING_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
@@ -60,6 +62,7 @@ class Worker:
         self._calendars = Calendars(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
+        self._faults = Faults()
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
@@ -266,9 +269,28 @@ class Worker:
         return await claim(self.house, self.name, channel.name, most)
 
     async def _pause(self, ear: asyncio.Event, doing: str) -> None:
-        log.exception("worker %s failed while %s; trying again", self.name, doing)
+        self._faults.tell(f"worker {self.name} failed while {doing}; trying again")
         await asyncio.sleep(_PAUSE_AFTER_FAULT_SECONDS)
         ear.set()
+
+
+class Faults:
+    """Says in the log what fails again and again: whole the first time and every ten minutes, else nothing. A full disk fails each second,
+    and the log may lie on it."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[float, int]] = {}
+
+    def tell(self, what: str) -> None:
+        """Note the exception that is being handled."""
+        now = asyncio.get_running_loop().time()
+        key = f"{what}: {type(sys.exception()).__name__}"
+        last, unsaid = self._told.get(key, (-_TOLD_AGAIN_SECONDS, 0))
+        if now - last < _TOLD_AGAIN_SECONDS:
+            self._told[key] = (last, unsaid + 1)
+            return
+        log.exception("%s%s", what, f" ({unsaid} times more since this was last told)" if unsaid else "")
+        self._told[key] = (now, 0)
 
 
 class Lane:

@@ -15,6 +15,7 @@ from service.closing import closed_in
 from service.errors import BadInput, Conflict
 from service.events import ReporterAdded
 from service.following import LONGEST_ADDITION, add_words, ask_for_action, note_copy, reporter_of, waits_for_answer
+from service.held_reports import is_held
 from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
 from service.pages.fields import Fields, read_fields
@@ -72,7 +73,7 @@ async def _status_page(
         raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
         done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, photo_faults=photo_faults, longest=LONGEST_ADDITION,
-        nearby=near,
+        nearby=near, is_held=is_held(spill),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ text message of at most two segments (`short`) and for the ear (`aloud`).
 """
 
 from service.speech import local
-from service.wording.alerts import Alert, alert, alerts, triage
+from service.wording.alerts import Alert, alert, alerts, held, triage
 from service.wording.composing import Words, compose, ours
 from service.wording.news import (
     News,
@@ -29,5 +29,5 @@ from service.wording.template import Own, Template, Values
 __all__ = [
     "METHOD_WORDS", "Alert", "News", "Own", "Part", "Template", "Values", "Words", "advisory", "alert", "alerts", "compose", "confirmation",
     "digest", "due_facts", "due_words", "first_words", "fitted", "for_filer", "for_reporter", "for_respondent", "from_reporter", "happened",
-    "has_begun", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
+    "has_begun", "held", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
 ]  # fmt: skip

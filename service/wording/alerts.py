@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,7 +13,7 @@ from service.speech import Speech, is_immediate, moment_of, notice_speech
 from service.tables import Spill
 from service.wording.aloud import moment_aloud, numbers_aloud, sign_by_sign
 from service.wording.composing import Words, compose
-from service.wording.telling import due_told, due_words, happened, how, unsettled, when, where
+from service.wording.telling import asked_why, due_told, due_words, happened, how, unsettled, when, where
 from service.wording.template import Own, Values
 
 _LONGEST_DESCRIPTION = 2000
@@ -95,21 +95,36 @@ def bundle_values(ordered: Sequence[Alert], speech: Speech) -> Values:
 def triage(spill: Spill, reason: str, link: str, language: str = "en", code: str = "", own: Own | None = None) -> Words:
     """The words that ask a person to look at a report for which no clock can run yet."""
     speech = notice_speech(language)
+    return _for_a_person(spill, triage_values(spill, reason, link, speech, code), speech, own or {})
+
+
+def held(spill: Spill, number: int, link: str, language: str = "en", code: str = "", own: Own | None = None) -> Words:
+    """The words that tell of so many reports that look automatic, this one among them."""
+    speech = notice_speech(language)
+    reason = (
+        speech.say("it looks automatic, so no clock runs until a person says that it is real")
+        if number == 1
+        else speech.say("%(number)s reports look automatic, so no clock runs for them until a person says which are real", number=number)
+    )
     values = triage_values(spill, reason, link, speech, code)
+    return _for_a_person(spill, replace(values, english=frozenset()), speech, own or {})
+
+
+def _for_a_person(spill: Spill, values: Values, speech: Speech, own: Own) -> Words:
     spoken = speech.say(
         "Spill %(reference)s needs a person: %(reason)s. %(happened)s. Open it, and set the city and what is known.",
         reference=sign_by_sign(spill.reference), reason=values.said["reason"], happened=values.said["happened"],
     )  # fmt: skip
-    return compose("triage", values, speech, own or {}, spoken)
+    return compose("triage", values, speech, own, spoken)
 
 
 def triage_values(spill: Spill, reason: str, link: str, speech: Speech, code: str = "") -> Values:
     """What fills a template that asks for a person."""
     said = {
-        "reference": spill.reference, "link": link, "reason": speech.say(reason), "happened": happened(spill, speech),
+        "reference": spill.reference, "link": link, "reason": asked_why(reason, speech), "happened": happened(spill, speech),
         "description": spill.description[:_LONGEST_DESCRIPTION].strip() or speech.say("(nothing)"), "reply": _reply(code, speech),
     }  # fmt: skip
-    return Values(said, english=frozenset({"reason"} if said["reason"] == reason else ()))
+    return Values(said, english=frozenset({"reason"} if said["reason"] == asked_why(reason) else ()))
 
 
 def _urgency(about: Alert) -> tuple[bool, datetime]:

@@ -215,12 +215,12 @@ KINDS: Mapping[str, Kind] = {
     ),
     "to_reporter": Kind(
         "To the reporter",
-        "what was done about a report, or that it was closed or opened again, for whoever sent it",
+        "that a report arrived, what was done about it, or that it was closed or opened again, for whoever sent it",
         {
             "reference": _REFERENCE,
             "link": Variable("the link to the reporter's private page", must=True),
             "city": _ALERT["city"],
-            "news": Variable("that there is an answer, or that the report was closed or opened again"),
+            "news": Variable("that the report arrived, that there is an answer, or that it was closed or opened again"),
             "words": Variable("the words of the city", rank=3),
             "stop": _PUBLIC["stop"],
         },

@@ -16,6 +16,7 @@ _FROM_REPORTER: Mapping[str, str] = {
     "asked": marked("The person who reported it asks what action was taken."),
 }
 _TO_REPORTER: Mapping[str, str] = {
+    "received": marked("Your report arrived. Keep this link: it is your private page about it, and only you have it."),
     "answered": marked("Here is what was done about your report."),
     "closed": marked("Your report was closed."),
     "reopened": marked("Your report was opened again."),
@@ -33,7 +34,7 @@ def from_reporter(spill: Spill, step: str, text: str, link: str, language: str, 
 
 
 def for_reporter(spill: Spill, step: str, text: str, link: str, city: str, channel: str, own: Own) -> Words:
-    """What the reporter is told, in their language. `step`: answered, closed, reopened; `text`: the words of staff, in theirs."""
+    """What the reporter is told, in their language. `step`: received, answered, closed, reopened; `text`: the words of staff, in theirs."""
     speech = notice_speech(spill.language)
     said = {
         "reference": spill.reference, "link": link, "city": city, "news": speech.say(_TO_REPORTER[step]), "words": text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -44,15 +45,34 @@ _FACTS: Mapping[str, str] = {
 # Why a report needs a person: the reasons that intake gives in fixed words.
 _REASONS = (
     marked("its place is in no city served here"), marked("its city is not known"), marked("its place is in no city served here any more"),
-    marked("the law could not be applied to it"), marked("it looks automatic, so no clock runs until a person says that it is real"),
+    marked("the law could not be applied to it"),
 )  # fmt: skip
+# How a flag of intake begins, by the name a person knows the field by.
+_FIELDS: Mapping[str, str] = {
+    "seen_at": "the time it was seen", "known_at": "the time it became known", "reported_at": "the time it was reported",
+    "discharged_at": "the time it began", "ended_at": "the time it ended", "volume": "the amount", "material": "what was spilled",
+    "reached": "what it reached", "location": "the place", "contact": "the contact",
+}  # fmt: skip
+_FIELD = re.compile(rf"(?:^|(?<=; ))({'|'.join(_FIELDS)})(?:\.\w+)*(?=: )")
 # Nearer than this, the hours that are left say it better than "today".
 _SOON = timedelta(hours=3)
+# Farther than this, a day without its year could be taken for another.
+_NEEDS_YEAR = timedelta(days=180)
 
 
 def when(moment: datetime, zone: ZoneInfo, speech: Speech = ENGLISH) -> str:
     """Local time with the zone's abbreviation, by which the hour that a night has twice is told apart: Sun Nov 1, 1:30 AM PDT."""
     return speech.when(moment.replace(microsecond=0), zone).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def in_full(moment: datetime, zone: ZoneInfo, speech: Speech = ENGLISH) -> str:
+    """Local time with its year: Nov 30, 2026, 4:05 PM PST."""
+    return speech.stamp(moment.replace(microsecond=0), zone).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def asked_why(reason: str, speech: Speech = ENGLISH) -> str:
+    """Why a report needs a person. What intake says of a field names it as people do."""
+    return speech.say(_FIELD.sub(lambda found: _FIELDS[found[1]], reason))
 
 
 def day_word(moment: datetime, zone: ZoneInfo, now: datetime, speech: Speech = ENGLISH) -> str:
@@ -78,7 +98,7 @@ def due_words(clock: Mapping[str, Any], zone: ZoneInfo, now: datetime, speech: S
         known = now - starts_at
         since = speech.say("known %(span)s ago", span=speech.span(known)) if known >= timedelta(minutes=1) else speech.say("known just now")
         return speech.say("immediately"), speech.say("OVERDUE, %(since)s", since=since) if left < timedelta() else since
-    told = when(due_at, zone, speech)
+    told = when(due_at, zone, speech) if abs(left) < _NEEDS_YEAR else in_full(due_at, zone, speech)
     if abs(left) < timedelta(seconds=1):
         return told, speech.say("due now")
     if left < timedelta():

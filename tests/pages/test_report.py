@@ -171,6 +171,7 @@ async def test_a_typed_amount_counts_before_a_tapped_one_where_it_is_one(site: S
 
 
 async def test_an_hour_that_comes_twice_is_kept_as_the_earlier_one_and_told(site: Site) -> None:
+    site.home.clock.jump(days=-29)
     page = await report(site, description="x", seen="at", seen_on="2026-11-01T01:30")
     [spill] = await stored(site.home)
     assert spill.facts["discharged_at"] == "2026-11-01T08:30:00Z"

@@ -53,7 +53,7 @@ async def test_two_hundred_held_reports_tell_each_person_once_and_once_more(home
     to_duty = {"duty@chino.example", "+19095550102"}
     assert sorted(line["to"] for line in home.outbox()) == sorted(to_duty)
     [mail] = [line for line in home.outbox() if line["channel"] == "email"]
-    assert "looks automatic" in mail["text"]
+    assert "200 reports look automatic" in mail["text"]
     assert "https://spills.example.gov/staff/held" in mail["text"]
     await home.live(minutes=14)
     assert len(home.outbox()) == 2

@@ -240,7 +240,8 @@ async def test_an_administrator_of_a_city_manages_it_and_nothing_beyond(home: Ho
         await access.put_roles(tx, both, {"ontario": "viewer", "chino": "viewer"})
     async with transaction(home.house, chief.email) as tx:
         assert [one.account.email for one in await accounts.listed(tx, chief)] == [chief.email, both.email]
-        for roles in ({None: "viewer"}, {"ontario": "viewer"}, {"chino": "emperor"}, {}):
+        refused: tuple[accounts.Roles, ...] = ({None: "viewer"}, {"ontario": "viewer"}, {"chino": "emperor"}, {})
+        for roles in refused:
             with pytest.raises(BadInput):
                 await accounts.invite(tx, chief, "new@chino.example", "", roles)
         with pytest.raises(NotKnown):

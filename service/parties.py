@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlmodel import col
 
 from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook, webhook_secret
+from service.access import administrators_of
 from service.errors import BadInput, NotKnown, SpillclockError
 from service.on_call import forget_rosters, roster_of, take_off
 from service.quiet_hours import read_quiet
 from service.settings import Settings
 from service.spills import clean
-from service.tables import Account, Contact, DischargerLink, Spill
+from service.tables import Contact, DischargerLink, Spill
 from service.transaction import House, Transaction
 
 ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
@@ -70,9 +71,8 @@ async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
 
 async def last_resort(tx: Transaction, spill: Spill) -> list[Person]:
     """Who is told when no role reaches anybody: the administrators of this city or of all."""
-    mine = or_(col(Account.city).is_(None), col(Account.city) == spill.city)
-    rows = await tx.session.execute(select(Account).where(col(Account.role) == "administrator", mine).order_by(col(Account.id)))
-    return [_person(account.email, "administrator", {"email": account.email}) for account in rows.scalars()]
+    administrators = await administrators_of(tx, spill.city)
+    return [_person(account.email, "administrator", {"email": account.email}) for account in administrators]
 
 
 def _of_contact(contact: Contact) -> Person:

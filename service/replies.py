@@ -320,8 +320,8 @@ async def unsettled(tx: Transaction, staff: Staff) -> list[tuple[Reply, Spill | 
         .where(col(Reply.meaning) == "unknown", col(Reply.settled_at).is_(None))
         .order_by(col(Reply.received_at), col(Reply.id))
     )
-    if staff.city is not None:
-        query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    if staff.cities is not None:
+        query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
     return [(reply, spill) for reply, spill in await tx.session.execute(query.limit(500))]
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
-from service.access import Staff, spill_for, staff_of
+from service.access import Staff, spill_for, staff_now, staff_of
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
 from service.parties import LinkNoLongerWorks, respondent_of_token
 from service.spills import storable
@@ -57,12 +57,13 @@ def bearer(request: Request) -> str | None:
 
 
 async def signed_in(request: Request) -> Staff:
-    """The member of staff who calls. Raises NotSignedIn."""
+    """The member of staff who calls. Raises NotSignedIn; NotAllowed for a key that is not for reading, or here for changing anything."""
     token = bearer(request)
     if token is None:
         raise NotSignedIn("this call needs a staff token: Authorization: Bearer TOKEN")
-    async with reading(house_of(request)) as tx:
-        return await staff_of(tx, token, "api")
+    staff = await staff_now(house_of(request), token, "api")
+    staff.require_scope("read" if request.method in ("GET", "HEAD") else "act")
+    return staff
 
 
 async def caller_about(tx: Transaction, token: str | None, reference: str) -> tuple[Caller, Spill]:
@@ -71,6 +72,7 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
         raise NotSignedIn("this call needs a staff token, or the token of the discharger's private link")
     if token.startswith("sc_"):
         staff = await staff_of(tx, token, "api")
+        staff.require_scope("read")
         return Caller(staff.email, staff), await spill_for(tx, staff, reference)
     try:
         respondent = await respondent_of_token(tx, token)
@@ -85,8 +87,11 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
 
 async def known_caller(request: Request, reference: str) -> Caller:
     """Who calls about a spill, found out before their body is read. Raises as `caller_about`."""
+    token = bearer(request)
+    if token is not None and token.startswith("sc_"):
+        await staff_now(house_of(request), token, "api")  # which keeps that the key was used
     async with reading(house_of(request)) as tx:
-        caller, _ = await caller_about(tx, bearer(request), reference)
+        caller, _ = await caller_about(tx, token, reference)
         return caller
 
 

@@ -1,4 +1,4 @@
-"""The tables of accounts beside service/tables.py: roles, recovery codes, failed sign-ins, and the log of what staff did to accounts."""
+"""The tables of accounts beside service/tables.py: roles, recovery codes, failed sign-ins, and the log of what staff did."""
 
 # No `from __future__ import annotations` here: SQLModel reads the annotations at run time.
 from datetime import datetime
@@ -48,7 +48,7 @@ class SignInTry(SQLModel, table=True):
 
 
 class StaffAction(SQLModel, table=True):
-    """One thing that was done to an account or with it, and by whom. Only added to: the database refuses everything else."""
+    """One thing that staff did beside the events of spills, and who did it. Only added to: the database refuses everything else."""
 
     __tablename__ = "staff_action"
     id: int | None = Field(default=None, primary_key=True)
@@ -56,5 +56,7 @@ class StaffAction(SQLModel, table=True):
     # The address of who did it; "command line" or "spillclock" where it was no member of staff.
     actor: str = Field(max_length=320)
     kind: str = Field(max_length=40)
+    # The account that it was done to or with, and the city that it concerns, where it is about one.
     account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
+    city: str | None = Field(default=None, max_length=40)
     said: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))

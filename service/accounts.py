@@ -27,7 +27,7 @@ from service.access import (
     use_up,
     valid,
 )
-from service.account_tables import AccountRole
+from service.account_tables import AccountRole, StaffAction
 from service.errors import BadInput, Conflict, NotAllowed, NotKnown
 from service.passwords import faults_of
 from service.tables import Account, Credential, Subscription
@@ -91,6 +91,15 @@ async def whole(tx: Transaction, staff: Staff, number: int) -> Account:
     if not found.is_whole:
         raise NotAllowed("this account works for other cities, too; right would be: change its roles in yours, or ask who administers all")
     return found.account
+
+
+async def done(
+    tx: Transaction, staff: Staff, who: str = "", before: int = 0, most: int = 100
+) -> Sequence[tuple[StaffAction, Account | None]]:
+    """What staff did, as an administrator may read it: everything, or what concerns their cities and the accounts that are theirs as a
+    whole. The newest first; `who` and `before` as in service/staff_log.py. Raises NotAllowed."""
+    mine = {found.account.id or 0 for found in await listed(tx, staff) if found.is_whole}
+    return await staff_log.actions(tx, cities=staff.administers, accounts=mine, who=who, before=before, most=most)
 
 
 async def invite(tx: Transaction, staff: Staff, email: str, name: str, roles: Roles) -> tuple[Account, str]:

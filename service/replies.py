@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
-from service import acting, public_alerts
+from service import acting, public_alerts, staff_log
 from service.access import Staff
 from service.errors import BadInput, NotKnown
 from service.events import ReplyReceived
@@ -334,4 +334,5 @@ async def settle(tx: Transaction, staff: Staff, number: int) -> Reply:
     staff.require("officer", spill.city if spill else None)
     if reply.settled_at is None:
         reply.settled_at, reply.settled_by = tx.now, staff.email
+        await staff_log.note(tx, "reply:settled", city=spill.city if spill else None, reply=number, spill=spill.reference if spill else "")
     return reply

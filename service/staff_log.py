@@ -1,11 +1,11 @@
-"""The log of what is done to accounts and with them: added to in the transaction that does it, never changed."""
+"""The log of what staff do beside spills, whose events are their own log: added to in the transaction that does it, never changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlmodel import col
 
 from service.account_tables import StaffAction
@@ -33,13 +33,48 @@ KINDS: Mapping[str, str] = {
     "code:recovery-made": "Recovery codes made",
     "key:made": "API key made",
     "key:revoked": "API key revoked",
+    "calendar:added": "Day entered in the calendar",
+    "calendar:removed": "Day taken out of the calendar",
+    "contact:added": "Contact added",
+    "contact:removed": "Contact removed",
+    "contact:quiet": "Quiet hours set",
+    "rota:added": "Rota added",
+    "rota:ended": "Rota ended",
+    "shift:added": "On call changed by hand",
+    "shift:removed": "Change of on call taken out",
+    "text:saved": "Text of the city saved",
+    "text:withdrawn": "Text of the city withdrawn",
+    "address:lifted": "Messages go to an address again",
+    "reply:settled": "Reply settled",
+    "subscription:added": "Subscription added",
+    "subscription:changed": "Subscription changed",
+    "subscription:ended": "Subscription ended",
 }
 
 
-async def note(tx: Transaction, kind: str, about: Account | None, actor: str = "", **said: Any) -> None:
+async def note(tx: Transaction, kind: str, about: Account | None = None, actor: str = "", *, city: str | None = None, **said: Any) -> None:
     """Note what was done, by the actor of the transaction where no other is named. `said` holds no secret. KeyError: unknown kind."""
     KINDS[kind]
-    tx.session.add(StaffAction(at=tx.now, actor=actor or tx.actor, kind=kind, account_id=about.id if about else None, said=said))
+    account = about.id if about else None
+    tx.session.add(StaffAction(at=tx.now, actor=(actor or tx.actor)[:320], kind=kind, account_id=account, city=city, said=said))
+
+
+async def actions(
+    tx: Transaction, *, cities: Collection[str] | None, accounts: Collection[int], who: str = "", before: int = 0, most: int = 100
+) -> Sequence[tuple[StaffAction, Account | None]]:
+    """What was done in some cities or about some accounts, the newest first, with the account it is about; `cities` None is everything.
+
+    `who`: only what this actor did; `before`: only what is older than the action of this number.
+    """
+    query = select(StaffAction, Account).outerjoin(Account, col(Account.id) == col(StaffAction.account_id))
+    if cities is not None:
+        query = query.where(or_(col(StaffAction.city).in_(cities), col(StaffAction.account_id).in_(accounts)))
+    if who:
+        query = query.where(col(StaffAction.actor) == who)
+    if before:
+        query = query.where(col(StaffAction.id) < before)
+    rows = await tx.session.execute(query.order_by(col(StaffAction.id).desc()).limit(most))
+    return [(action, account) for action, account in rows]
 
 
 async def actions_about(tx: Transaction, account_id: int, most: int = 50) -> Sequence[StaffAction]:

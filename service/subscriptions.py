@@ -15,6 +15,7 @@ from sqlmodel import col
 from deadlines.areas import read_area
 from deadlines.facts import CHOICES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
+from service import staff_log
 from service.access import ROLES, Staff, account_of, digest_of, staff_by_account
 from service.account_tables import AccountRole
 from service.errors import BadInput, NotAllowed, NotKnown
@@ -92,6 +93,7 @@ async def add(tx: Transaction, staff: Staff, given: Mapping[str, Any]) -> Subscr
     tx.session.add(row)
     await tx.session.flush()
     tx.wakes_worker = True
+    await staff_log.note(tx, "subscription:added", account, staff.email, subscription=row.id, channel=row.channel, pace=row.pace)
     return row
 
 
@@ -108,6 +110,7 @@ async def change(tx: Transaction, staff: Staff, number: int, given: Mapping[str,
     if row.pace == "at_once" and not row.wants.get("paused"):
         row.next_digest_at = tx.now  # what waited for a later digest is told now
     tx.wakes_worker = True
+    await staff_log.note(tx, "subscription:changed", account, staff.email, subscription=number, keys=sorted(given))
     return row
 
 
@@ -124,7 +127,8 @@ async def _require_own(tx: Transaction, staff: Staff, row: Subscription) -> None
 
 async def end(tx: Transaction, staff: Staff, number: int) -> None:
     """End a subscription; what was not sent yet is not sent. Raises NotKnown."""
-    row, _ = await one(tx, staff, number)
+    row, account = await one(tx, staff, number)
+    await staff_log.note(tx, "subscription:ended", account, staff.email, subscription=number)
     row.ended_at, row.ended_why, row.next_digest_at = tx.now, f"ended by {staff.email}", None
 
 

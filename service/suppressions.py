@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
+from service import staff_log
 from service.access import Staff
 from service.errors import BadInput, NotAllowed, NotKnown
 from service.events import AddressRestored, AddressSuppressed
@@ -179,6 +180,8 @@ async def lift(tx: Transaction, staff: Staff, number: int, reason: str) -> Suppr
     if cities and not any(staff.may("manager", city) for city in cities):
         raise NotAllowed(f"this needs the role manager in {' or '.join(sorted(cities))}")
     await restore(tx, mine[0].channel, mine[0].address, reason, staff.email, number)
+    city = min(cities) if len(cities) == 1 else None
+    await staff_log.note(tx, "address:lifted", None, staff.email, city=city, number=number, channel=mine[0].channel, reason=reason)
     return mine[0]
 
 

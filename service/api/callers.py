@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fastapi import Request
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ValidationError
 
 from service.access import Staff, spill_for, staff_now, staff_of
@@ -16,6 +17,21 @@ from service.spills import storable
 from service.tables import DischargerLink, Spill
 from service.transaction import House, Transaction, reading
 
+# Only says in the OpenAPI document how calls show who makes them; `bearer` reads it.
+KEY = HTTPBearer(
+    scheme_name="key", auto_error=False, bearerFormat="sc_api_...",
+    description=(
+        "`Authorization: Bearer KEY`. Staff make keys under *Account* in the console, each for some of these scopes and perhaps for one city:\n\n"
+        "- `read`: spills, clocks, reports and calendars (GET)\n"
+        "- `report`: `POST /api/v1/spills`, and nothing else\n"
+        "- `act`: what an officer does, and `read`\n"
+        "- `manage`: what a manager does, and `act`\n\n"
+        "A key is worth what its scopes allow, and never more than the role that its owner holds in the city of the spill: viewer, officer,"
+        " manager or administrator. `spillclock user token EMAIL` makes one for everything its owner may do. Whoever answers for a spill"
+        " shows the token of their private link instead: it opens that spill alone. 401: no key, or one that does not count any more."
+        " 403: a key without the scope, or an owner without the role. 404: a spill of a city that is not the owner's."
+    ),
+)  # fmt: skip
 _LONGEST_NUMBER = 300
 Shape = TypeVar("Shape", bound=BaseModel)
 

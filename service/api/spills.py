@@ -30,6 +30,7 @@ _DISCHARGERS_ACTS = (
 )  # fmt: skip
 
 _REPORT_SCHEMA: dict[str, Any] = {
+    "security": [{}],  # a key, or none
     "requestBody": {
         "required": True,
         "content": {
@@ -56,7 +57,7 @@ _REPORT_SCHEMA: dict[str, Any] = {
                 }
             }
         },
-    }
+    },
 }
 
 

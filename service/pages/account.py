@@ -52,7 +52,7 @@ async def _page(request: Request, staff: Staff, error: Cannot | None = None, typ
         roles=role_words(request, staff.roles), is_on=second_factor.is_on(account), codes_left=left, sessions=sessions, keys=keys,
         scopes={scope: SCOPE_WORDS[scope] for scope in SCOPES}, lifetimes=api_keys.LIFETIMES, shortest=SHORTEST, faults=faults,
         cities={city: city_name(house, city) for city in house.cities if staff.may_see(city)}, key=key, typed=typed or Fields(),
-        actions=actions, kinds=staff_log.KINDS, done=request.query_params.get("done", ""),
+        first_administrator=accounts.FIRST_ADMINISTRATOR, actions=actions, kinds=staff_log.KINDS, done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from service.transaction import reading, transaction
 
 router = APIRouter(prefix="/staff/users", include_in_schema=False, route_class=StaffRoute)
 _EVERYWHERE = "role.everywhere"
+_ON_ONE_PAGE, _LARGEST = 100, 2**31 - 1
 
 
 @router.get("")
@@ -67,6 +68,20 @@ async def invite(request: Request) -> Response:
         return await _list_page(request, staff, error, fields)
     mailing = BackgroundTask(account_mail.mail_invitation, request, account.email, token, staff.email)
     return RedirectResponse("/staff/users?done=invited", 303, background=mailing)
+
+
+@router.get("/log")
+async def log_page(request: Request) -> Response:
+    """What staff did, a page at a time: `who` is the address of one person, `before` the number of an action."""
+    staff, asked = await signed_in(request), request.query_params
+    before = int(asked["before"]) if asked.get("before", "").isascii() and asked.get("before", "").isdecimal() else 0
+    house, who = house_of(request), asked.get("who", "").strip().lower()[:320].replace("\0", "")
+    async with reading(house) as tx:
+        found = await accounts.done(tx, staff, who, min(before, _LARGEST), _ON_ONE_PAGE + 1)
+    return staff_page(
+        request, "staff_log.html", staff=staff, zone=zone_of(house, staff.city), found=found[:_ON_ONE_PAGE], who=who, kinds=staff_log.KINDS,
+        older=found[_ON_ONE_PAGE - 1][0].id if len(found) > _ON_ONE_PAGE else None, before=before,
+    )  # fmt: skip
 
 
 @router.get("/{number}")

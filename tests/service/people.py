@@ -47,13 +47,13 @@ async def log_of(home: Household, email: str = ANN) -> list[tuple[str, str]]:
         return [(one.kind, one.actor) for one in reversed(await staff_log.actions_about(tx, account.id or 0))]
 
 
-async def with_second_step(home: Household) -> tuple[Account, list[str]]:
+async def with_second_step(home: Household, email: str = ANN) -> tuple[Account, list[str]]:
     """An account with a password and the second step on, and its recovery codes; the code of now is used up."""
-    account = await an_account(home, password=GOOD)
-    async with transaction(home.house, ANN) as tx:
-        await second_factor.begin(tx, await access.account_of(tx, ANN))
-    async with transaction(home.house, ANN) as tx:
-        account = await access.account_of(tx, ANN)
+    account = await an_account(home, email, password=GOOD)
+    async with transaction(home.house, email) as tx:
+        await second_factor.begin(tx, await access.account_of(tx, email))
+    async with transaction(home.house, email) as tx:
+        account = await access.account_of(tx, email)
         return account, await second_factor.switch_on(tx, account, code_of(home, account))
 
 

@@ -113,6 +113,7 @@ def _make_new_tables() -> None:
         sa.Column("actor", _WORDS(length=320), nullable=False),
         sa.Column("kind", _WORDS(length=40), nullable=False),
         sa.Column("account_id", sa.Integer(), nullable=True),
+        sa.Column("city", _WORDS(length=40), nullable=True),
         sa.Column("said", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(["account_id"], ["account.id"], name=op.f("fk_staff_action_account_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_staff_action")),

@@ -21,7 +21,8 @@ from service.transaction import House, Transaction, reading
 KEY = HTTPBearer(
     scheme_name="key", auto_error=False, bearerFormat="sc_api_...",
     description=(
-        "`Authorization: Bearer KEY`. Staff make keys under *Account* in the console, each for some of these scopes and perhaps for one city:\n\n"
+        "`Authorization: Bearer KEY`. Staff make keys under *Account* in the console, each for some of these scopes and perhaps for one"
+        " city:\n\n"
         "- `read`: spills, clocks, reports and calendars (GET)\n"
         "- `report`: `POST /api/v1/spills`, and nothing else\n"
         "- `act`: what an officer does, and `read`\n"

@@ -27,8 +27,8 @@ from service.tables import Reply
 from service.transaction import transaction
 from tests.houses import Household, a_household
 from tests.pictures import photo
-from tests.service.test_public_alerts import subscribe, token_in
 from tests.service.people import GOOD, with_second_step
+from tests.service.test_public_alerts import subscribe, token_in
 from tests.spills import NOWHERE_NEAR, a_report
 
 PHONE, DESK = 360, 1280

@@ -250,7 +250,7 @@ async def a_show(folder: Path, chromium: str) -> AsyncIterator[Show]:
 async def _signed_in(home: Household) -> str:
     async with transaction(home.house, "test") as tx:
         account = await access.add_account(tx, "ruth@chino.example", "administrator", "chino", "Ruth Okafor")
-        account.password = await home.house.passwords.hashed(GOOD)
+        account.password, account.password_at = await home.house.passwords.hashed(GOOD), tx.now
         there = access.Device("Chrome on Android", "192.0.2.7")
         await access.issue(tx, account, "session", access.SESSION_LASTS, device=there)
         ruth = await access.staff_of(tx, await access.issue(tx, account, "session", access.SESSION_LASTS), "session")

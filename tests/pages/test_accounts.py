@@ -8,7 +8,7 @@ from typing import Any
 import pyotp
 import pytest
 
-from service import access, lockout, second_factor
+from service import access, accounts, lockout, second_factor
 from service.transaction import transaction
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Page
@@ -294,6 +294,34 @@ async def test_the_only_administrator_is_told_that_they_cannot_leave(site: Site)
     assert "no administrator any more" in page.text
     page = await root.send(page, "/staff/users/1/roles", role__everywhere="")
     assert page.status == 409
+
+
+async def test_an_administrator_reads_what_staff_did_and_of_one_person_alone(site: Site) -> None:
+    await an_officer(site)
+    root, officer = await site.staff("administrator", None), site.visitor()
+    await sign_in(officer)
+    await sign_in(site.visitor(), "wrong", "<b>@city.example")
+    page = await root.send(await root.get("/staff/users"), "/staff/users", email="new@chino.example", role__chino="officer")
+    page = await root.get("/staff/users/log")
+    assert "Invited by mail (new@chino.example): roles chino officer (administrator@every-city.example)" in page.text
+    assert "Signed in (officer@chino.example): by password" in page.text
+    assert "Sign-in failed: by password" in page.text
+    page = await root.send(page, "/staff/users/log", who="Officer@Chino.example ")
+    assert "Signed in" in page.text
+    assert "Invited by mail" not in page.text
+    for odd in ("before=0", "before=-1", "before=x", f"before={'9' * 400}", "who=%00", "who=nobody"):
+        assert (await root.get(f"/staff/users/log?{odd}")).status == 200
+    assert (await officer.get("/staff/users/log")).status == 403
+
+
+async def test_the_first_administrator_is_told_to_invite_themselves(site: Site) -> None:
+    async with transaction(site.home.house, "spillclock") as tx:
+        token = await accounts.first_administrator(tx)
+    visitor = site.visitor()
+    await visitor.send(await visitor.get(f"/staff/enter/{token}"), f"/staff/enter/{token}")
+    assert "This account has no mailbox" in (await visitor.get("/staff/account")).text
+    root = await site.staff("administrator", None)
+    assert "This account has no mailbox" not in (await root.get("/staff/account")).text
 
 
 @pytest.mark.parametrize("role", ["viewer", "officer", "manager"])

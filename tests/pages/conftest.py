@@ -1,4 +1,4 @@
-"""A site: a household with its web pages, visited like a browser without JavaScript does. For real browsers see test_in_chromium.py."""
+"""A site: a household with its web pages, visited like a browser without JavaScript does. And the same served, for a real browser."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
 
 from service import access
 from service.app import build_app
 from service.parties import link_token
 from service.transaction import transaction
 from tests.houses import Household, a_household
+from tests.pages.browsing import Served, serving
 from tests.pages.markup import Element, Page, body, broken_rules, read, sent_by
 
 SITE = "https://spills.example.gov"
@@ -88,3 +91,26 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         yield made
         for visitor in made.visitors:
             await visitor.http.aclose()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """One Chromium for all tests of a worker, as to start it costs more than most journeys do. Each test has cookies of its own."""
+    async with async_playwright() as playwright:
+        started = await playwright.chromium.launch(executable_path=chromium)
+        yield started
+        await started.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def served(tmp_path: Path, browser: Browser) -> AsyncIterator[Served]:
+    """Chino with its example people, served."""
+    async with serving(tmp_path, browser) as made:
+        yield made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What looks at pages in the browser runs in the browser's event loop."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from playwright.async_api import async_playwright
+
 from tests.conftest import BROWSERS
 from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
 
@@ -52,7 +54,7 @@ async def take(folder: Path, names: list[str]) -> int:
     scenes = [scene for scene in SCENES if not names or scene.name in names]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
-        async with a_show(Path(home), chromium) as show:
+        async with async_playwright() as playwright, a_show(Path(home), await playwright.chromium.launch(executable_path=chromium)) as show:
             for width in (PHONE, DESK):
                 for language in ("en", "es"):
                     await _walk(show, folder, scenes, width, language)

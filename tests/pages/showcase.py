@@ -4,20 +4,16 @@ and the accessibility tests go through the same table: a new page is one new lin
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import uvicorn
-from playwright.async_api import Browser, BrowserContext, FilePayload, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
 from service import access, accounts, api_keys
-from service.app import build_app
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
 from service.pages.speech import speech
@@ -25,7 +21,8 @@ from service.parties import link_token, respond_url
 from service.suppressions import suppress
 from service.tables import Reply
 from service.transaction import transaction
-from tests.houses import Household, a_household
+from tests.houses import Household
+from tests.pages.browsing import serving
 from tests.pictures import photo
 from tests.service.people import GOOD, with_second_step
 from tests.service.test_public_alerts import subscribe, token_in
@@ -228,23 +225,13 @@ class Show:
 
 
 @asynccontextmanager
-async def a_show(folder: Path, chromium: str) -> AsyncIterator[Show]:
+async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
     """The show, ready to be walked through."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with a_household(folder, base_url=url) as home, async_playwright() as playwright:
-            app = build_app(home.house)
-            app.state.channels = home.channels
-            server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
-            browser = await playwright.chromium.launch(executable_path=chromium)
-            await with_second_step(home, "careful@chino.example")
-            show = Show(home, url, browser, await _signed_in(home))
-            await _rehearse(show)
-            yield show
-            await browser.close()
-            server.should_exit = True
-            await serving
+    async with serving(folder, browser) as served:
+        await with_second_step(served.home, "careful@chino.example")
+        show = Show(served.home, served.url, browser, await _signed_in(served.home))
+        await _rehearse(show)
+        yield show
 
 
 async def _signed_in(home: Household) -> str:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import pyotp
 from playwright.async_api import Page, expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, go_to, holds
 
 GOOD = "heron gravel tuba nine lids"
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @dataclass
@@ -29,11 +26,7 @@ class Noor:
 
     async def sees(self, name: str) -> None:
         """The page looks right, and axe finds nothing on it where scripts run."""
-        await looks_right(self.page, name)
-        if self.scripts:
-            await self.page.evaluate(AXE)
-            found = await self.page.evaluate("tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']})", TAGS)
-            assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]] == [], name
+        await holds(self.page, name, self.scripts)
 
     async def code(self) -> str:
         """What her app shows at the moment of the page."""
@@ -86,7 +79,7 @@ class Noor:
 
 
 @BOTH_ENDS
-async def test_somebody_is_invited_and_makes_their_account_safe(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_somebody_is_invited_and_makes_their_account_safe(served: Served, width: int, scripts: bool) -> None:
     async with transaction(served.home.house, "test") as tx:
         account = await access.add_account(tx, "root@city.example", "administrator", None)
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)

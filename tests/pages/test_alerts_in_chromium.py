@@ -8,19 +8,19 @@ from playwright.async_api import expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, looks_right
 from tests.service.test_public_alerts import token_in
 from tests.spills import a_report
 
 
 @BOTH_ENDS
-async def test_somebody_subscribes_an_officer_tells_them_and_they_leave(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_somebody_subscribes_an_officer_tells_them_and_they_leave(served: Served, width: int, scripts: bool) -> None:
     home = served.home
     reference = await home.report(a_report())
     async with transaction(home.house, "test") as tx:
         account = await access.add_account(tx, "officer@chino.example", "officer", "chino")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.goto("/")
         await page.get_by_role("link", name="Get advisories").click()
         await page.get_by_label("E-mail address or telephone number").fill("ann@example.org")

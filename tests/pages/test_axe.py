@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import Browser
 
+from tests.pages.browsing import axe_finds
 from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]  # half a minute on a machine that does nothing else
+pytestmark = pytest.mark.timeout(300)  # half a minute on a machine that does nothing else
 
-_AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# What another width and other colours can change about a page that was looked at already.
-_LOOKS = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
-_RUN = """only => axe.run(document, {runOnly: only, resultTypes: ["violations"]}).then(found =>
-  found.violations.map(one => `${one.id}: ${one.help}: ${one.nodes.map(node => node.html.slice(0, 150)).slice(0, 4).join(" | ")}`))"""
 _TABS = 2
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def show(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> AsyncIterator[Show]:
-    """One house and one browser for every test of this file."""
-    async with a_show(tmp_path_factory.mktemp("show"), chromium) as made:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def show(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Show]:
+    """One house for every test of this file."""
+    async with a_show(tmp_path_factory.mktemp("show"), browser) as made:
         yield made
-
-
-async def violations(page: Page, *, looks: bool = False) -> list[str]:
-    """What axe finds on a page as it stands: by every rule, or by those about its looks alone."""
-    await page.evaluate(_AXE)
-    only = {"type": "rule", "values": _LOOKS} if looks else {"type": "tag", "values": _RULES}
-    return list(await page.evaluate(_RUN, only))
 
 
 async def walk(show: Show, scenes: Iterable[Scene], *, language: str = "en", in_the_dark: bool = False) -> list[str]:
@@ -47,11 +34,11 @@ async def walk(show: Show, scenes: Iterable[Scene], *, language: str = "en", in_
             waiting.remove(mine)
             page = await context.new_page()
             await show.open(page, mine)
-            found.extend(f"{mine.name}: {one}" for one in await violations(page))
+            found.extend(f"{mine.name}: {one}" for one in await axe_finds(page))
             if in_the_dark:
                 await page.emulate_media(color_scheme="dark")
                 await page.set_viewport_size({"width": DESK, "height": 800})
-                found.extend(f"{mine.name}, dark: {one}" for one in await violations(page, looks=True))
+                found.extend(f"{mine.name}, dark: {one}" for one in await axe_finds(page, looks=True))
             await page.close()
         await context.close()
 

@@ -6,18 +6,18 @@ from playwright.async_api import expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, go_to, looks_right
 from tests.spills import a_report
 
 
 @BOTH_ENDS
-async def test_a_manager_closes_a_day_sees_what_moved_and_takes_it_back(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_manager_closes_a_day_sees_what_moved_and_takes_it_back(served: Served, width: int, scripts: bool) -> None:
     reference = await served.home.report(a_report(jurisdiction="chico", location={"lat": 39.7285, "lon": -121.8375}))
     await served.home.happened(reference, "timeframe_revision_determined")
     async with transaction(served.home.house, "test") as tx:
         account = await access.add_account(tx, "manager@chico.example", "manager", "chico")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
         await go_to(page, "Calendar")

@@ -6,7 +6,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import Browser, expect
 
 from service import access
 from service.speech import notice_speech
@@ -14,7 +14,7 @@ from service.transaction import transaction
 from service.wording import compose
 from service.wording.example import examples
 from tests.houses import TUESDAY
-from tests.pages.test_in_chromium import BOTH_ENDS, DESK, PHONE, SHOTS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, DESK, PHONE, SHOTS, Served, go_to, looks_right
 
 CONTRAST = """() => {
   const light = colour => { const [r, g, b] = colour.match(/[\\d.]+/g).map(part => { const c = part / 255;
@@ -29,11 +29,11 @@ CONTRAST = """() => {
 
 
 @BOTH_ENDS
-async def test_a_manager_writes_a_text_and_sees_how_it_goes_out(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_manager_writes_a_text_and_sees_how_it_goes_out(served: Served, width: int, scripts: bool) -> None:
     async with transaction(served.home.house, "test") as tx:
         account = await access.add_account(tx, "manager@chino.example", "manager", "chino")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
         await go_to(page, "Texts")
@@ -55,19 +55,17 @@ async def test_a_manager_writes_a_text_and_sees_how_it_goes_out(served: Served, 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_a_mail_can_be_read_in_light_and_dark(chromium: str, scheme: Literal["light", "dark"], width: int) -> None:
+async def test_a_mail_can_be_read_in_light_and_dark(browser: Browser, scheme: Literal["light", "dark"], width: int) -> None:
     asked: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium)
-        page = await browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        page.on("request", lambda request: asked.append(request.url))
-        for kind in ("alert", "bundle", "triage", "confirm"):
-            for number, values in enumerate(examples(kind, notice_speech("es"), ZoneInfo("America/Los_Angeles"), "Chino", TUESDAY)):
-                await page.set_content(compose(kind, values, notice_speech("es"), {}).html)
-                assert await page.evaluate(CONTRAST) == []
-                assert await page.evaluate("document.documentElement.scrollWidth") <= width
-                assert await page.evaluate("document.querySelector('.card').getBoundingClientRect().width") <= 600
-                if SHOTS:
-                    await page.screenshot(path=f"{SHOTS}/mail-{kind}-{number}-{scheme}-{width}.png", full_page=True)
-        await browser.close()
+    page = await browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.on("request", lambda request: asked.append(request.url))
+    for kind in ("alert", "bundle", "triage", "confirm"):
+        for number, values in enumerate(examples(kind, notice_speech("es"), ZoneInfo("America/Los_Angeles"), "Chino", TUESDAY)):
+            await page.set_content(compose(kind, values, notice_speech("es"), {}).html)
+            assert await page.evaluate(CONTRAST) == []
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+            assert await page.evaluate("document.querySelector('.card').getBoundingClientRect().width") <= 600
+            if SHOTS:
+                await page.screenshot(path=f"{SHOTS}/mail-{kind}-{number}-{scheme}-{width}.png", full_page=True)
+    await page.close()
     assert asked == []

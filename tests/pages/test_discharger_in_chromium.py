@@ -5,35 +5,22 @@ without scripts, on a phone and at a desk. Every state is held to axe.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from service.followups import save_draft
 from service.invitations import issue, replace
 from service.parties import link_token
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, card, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, card, holds
 from tests.spills import a_report
 
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-RUN = """async () => (await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}))
-    .violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 160)).join(" | ")}`)"""
 CALL = "Call Cal OES about the sewage now"
 REPORT = "Send the regional water board the written spill report within five days"
 ITEMS = ("cause", "corrective_actions", "prevention")
 
 
-async def is_accessible(page: Page, name: str, scripts: bool = True) -> None:
-    """The state of a page is sound to look at and, where scripts run (axe is one), to listen to."""
-    await looks_right(page, name)
-    if not scripts:
-        return
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert await page.evaluate(RUN) == [], name
-
-
-async def a_link(served: Served, reference: str) -> str:  # noqa: F811
+async def a_link(served: Served, reference: str) -> str:
     """The link of Maria to the discharger's page."""
     async with transaction(served.home.house, "officer@chino.example") as tx:
         spill = await tx.spill(reference)
@@ -41,27 +28,27 @@ async def a_link(served: Served, reference: str) -> str:  # noqa: F811
         return f"/respond/{link_token(served.home.house, 'respond', spill, link)}"
 
 
-async def a_spill(served: Served) -> str:  # noqa: F811
+async def a_spill(served: Served) -> str:
     return await served.home.report(a_report(reached=["storm_drain"], discharged_at="2026-12-01T13:30-08:00"))
 
 
 @BOTH_ENDS
-async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served, width: int, scripts: bool) -> None:
     reference = await a_spill(served)
     link = await a_link(served, reference)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.goto(link)
-        await is_accessible(page, "respond", scripts)
+        await holds(page, "respond", scripts)
         await card(page, CALL).get_by_role("link", name="Call sheet").click()
-        await is_accessible(page, "respond-call", scripts)
+        await holds(page, "respond-call", scripts)
         await page.get_by_label("I spoke to").fill("Warning Center")
         await page.get_by_label("Control number").fill("26-1234")
         await page.get_by_role("button", name="I made this call").click()
         await expect(card(page, CALL)).to_contain_text("Done on time")
-        await is_accessible(page, "respond-called", scripts)
+        await holds(page, "respond-called", scripts)
 
         await card(page, REPORT).get_by_role("link", name="Write the report").click()
-        await is_accessible(page, "respond-report-empty", scripts)
+        await holds(page, "respond-report-empty", scripts)
         await expect(page.get_by_label("volume of the material")).to_have_value("1,500 gallons")
         await page.get_by_label("cause of the discharge").fill("Roots in the main line")
         if scripts:
@@ -71,13 +58,13 @@ async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served,
         else:
             await page.get_by_role("button", name="Save draft").click()
             await expect(page.get_by_text("The draft is kept.")).to_be_visible()
-        await is_accessible(page, "respond-report-draft", scripts)
+        await holds(page, "respond-report-draft", scripts)
 
         await page.get_by_label("I certify this").check()
         await page.get_by_label("Your title").fill("plant manager")
         await page.get_by_role("button", name="Certify and file").click()
         await expect(page.get_by_role("alert")).to_contain_text("2 items are missing")
-        await is_accessible(page, "respond-report-missing", scripts)
+        await holds(page, "respond-report-missing", scripts)
         await page.get_by_role("alert").get_by_role("link", name="all corrective actions taken").click()
         await expect(page.locator("#item-corrective_actions")).to_be_focused()
         for item in ITEMS[1:]:
@@ -85,40 +72,40 @@ async def test_a_plant_manager_calls_writes_certifies_and_amends(served: Served,
         served.home.clock.jump(days=6)
         await page.get_by_role("button", name="Certify and file", exact=True).click()
         await expect(page.get_by_role("heading", name=re.compile("late by"))).to_be_visible()
-        await is_accessible(page, "respond-report-late", scripts)
+        await holds(page, "respond-report-late", scripts)
 
         await page.get_by_text("Amend the report", exact=True).click()
         await page.get_by_label("cause of the discharge").fill("Grease in the main line")
         await page.get_by_label("I certify this").check()
         await page.get_by_role("button", name="Certify and file the new version").click()
         await expect(page.locator("ins")).to_contain_text("Grease")
-        await is_accessible(page, "respond-report-amended", scripts)
+        await holds(page, "respond-report-amended", scripts)
 
 
 @BOTH_ENDS
-async def test_the_journey_is_in_spanish_for_who_reads_spanish(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_the_journey_is_in_spanish_for_who_reads_spanish(served: Served, width: int, scripts: bool) -> None:
     reference = await a_spill(served)
     link = await a_link(served, reference)
-    async with served.browser(width, scripts=scripts, answers_422=True, locale="es-US") as page:
+    async with served.browser(width, scripts=scripts, answers=(422,), locale="es-US") as page:
         await page.goto(link)
         await expect(page.locator("html")).to_have_attribute("lang", "es")
-        await is_accessible(page, "respond-es", scripts)
+        await holds(page, "respond-es", scripts)
         await card(page, "Llame a Cal OES ahora por las aguas negras").get_by_role("link", name="Hoja de llamada").click()
         await page.get_by_text("Lo mismo en inglés").click()
-        await is_accessible(page, "respond-call-es", scripts)
+        await holds(page, "respond-call-es", scripts)
         row = await served.home.clock_of(reference, "chino/rwqcb-written-5-days")
         await page.goto(f"{link}/duties/{row.id}/report")
-        await is_accessible(page, "respond-report-es", scripts)
+        await holds(page, "respond-report-es", scripts)
         for item in ITEMS:
             await page.locator(f"#item-{item}").fill(f"texto de {item}")
         await page.locator("#certify").check()
         await page.get_by_label("Su cargo").fill("gerente de planta")
         await page.get_by_role("button", name="Certificar y presentar").click()
         await expect(page.get_by_text("La obligación está cumplida.")).to_be_visible()
-        await is_accessible(page, "respond-report-filed-es", scripts)
+        await holds(page, "respond-report-filed-es", scripts)
 
 
-async def test_two_who_type_at_once_see_both_texts_and_choose(served: Served) -> None:  # noqa: F811
+async def test_two_who_type_at_once_see_both_texts_and_choose(served: Served) -> None:
     reference = await a_spill(served)
     link = await a_link(served, reference)
     row = await served.home.clock_of(reference, "chino/rwqcb-written-5-days")
@@ -131,13 +118,13 @@ async def test_two_who_type_at_once_see_both_texts_and_choose(served: Served) ->
         await expect(page.locator(".theirs blockquote")).to_have_text("grease")
         await expect(page.locator("#item-prevention")).to_have_value("inspect it")
         await expect(page.locator("#item-volume")).to_have_value("1,500 gallons")
-        await is_accessible(page, "respond-report-conflict")
+        await holds(page, "respond-report-conflict")
         await page.get_by_role("button", name="Use the other text").click()
         await expect(page.locator("#draft-status")).to_contain_text("Draft saved")
         await expect(page.get_by_label("cause of the discharge")).to_have_value("grease")
 
 
-async def test_a_link_that_was_replaced_and_a_sheet_on_paper_are_sound(served: Served) -> None:  # noqa: F811
+async def test_a_link_that_was_replaced_and_a_sheet_on_paper_are_sound(served: Served) -> None:
     reference = await a_spill(served)
     link, common = await a_link(served, reference), await served.link("respond", reference)
     row = await served.home.clock_of(reference, "california/cal-oes-sewage")
@@ -146,7 +133,7 @@ async def test_a_link_that_was_replaced_and_a_sheet_on_paper_are_sound(served: S
     async with served.browser(360, scripts=True, answers=(410,)) as page:
         await page.goto(common)
         await expect(page.get_by_role("heading", name="This link was replaced")).to_be_visible()
-        await is_accessible(page, "respond-ended")
+        await holds(page, "respond-ended")
         await page.goto(f"{link}/duties/{row.id}/call")
         await page.emulate_media(media="print")
         await expect(page.get_by_role("button", name="I made this call")).to_be_hidden()

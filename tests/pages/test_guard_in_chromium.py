@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from service import access, turnstile
 from service.events import SaidToBeSame
@@ -14,20 +13,8 @@ from service.held_reports import TRAP, UNPROVEN
 from service.tables import Spill
 from service.transaction import transaction
 from service.turnstile import GATES, REPORT, Limit
-from tests.pages.test_in_chromium import BOTH_ENDS, DESK, PHONE, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, DESK, PHONE, Served, holds
 from tests.spills import IN_CHINO, a_report
-
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-async def holds(page: Page, name: str, *, scripts: bool = True) -> None:
-    """It fits the screen, and axe finds nothing wrong. Axe needs scripts; without them the page is the same."""
-    await looks_right(page, name)
-    if scripts:
-        await page.evaluate(AXE)
-        found = await page.evaluate("tags => axe.run(document, {runOnly: {type: 'tag', values: tags}})", TAGS)
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == [], name
 
 
 @pytest.fixture
@@ -42,7 +29,7 @@ async def one(home: Served) -> Spill:
 
 
 @pytest.mark.usefixtures("busy")
-async def test_a_browser_proves_itself_beside_the_typing_and_nothing_is_held(served: Served) -> None:  # noqa: F811
+async def test_a_browser_proves_itself_beside_the_typing_and_nothing_is_held(served: Served) -> None:
     async with served.browser(DESK) as page:
         sent: list[str] = []
         page.on("request", lambda asked: sent.append(asked.post_data or "") if asked.method == "POST" else None)
@@ -57,7 +44,7 @@ async def test_a_browser_proves_itself_beside_the_typing_and_nothing_is_held(ser
 
 
 @pytest.mark.usefixtures("busy")
-async def test_without_javascript_the_report_is_kept_and_waits_for_a_person(served: Served) -> None:  # noqa: F811
+async def test_without_javascript_the_report_is_kept_and_waits_for_a_person(served: Served) -> None:
     async with served.browser(PHONE, scripts=False) as page:
         await page.goto("/report")
         await expect(page.get_by_label("Leave this field empty")).not_to_be_in_viewport()
@@ -70,7 +57,7 @@ async def test_without_javascript_the_report_is_kept_and_waits_for_a_person(serv
     assert spill.flags[0] == f"suspicious: {UNPROVEN}"
 
 
-async def test_below_the_rate_no_browser_works_for_it(served: Served) -> None:  # noqa: F811
+async def test_below_the_rate_no_browser_works_for_it(served: Served) -> None:
     async with served.browser(DESK) as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url.removeprefix(served.url)))
@@ -83,7 +70,7 @@ async def test_below_the_rate_no_browser_works_for_it(served: Served) -> None:  
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
-async def test_the_form_hints_at_reports_near_the_place(served: Served, width: int) -> None:  # noqa: F811
+async def test_the_form_hints_at_reports_near_the_place(served: Served, width: int) -> None:
     await served.home.report(a_report(), staff=False)
     place = {"latitude": IN_CHINO["lat"] + 0.0004, "longitude": IN_CHINO["lon"]}
     async with served.browser(width, geolocation=place, permissions=["geolocation"]) as page:
@@ -102,7 +89,7 @@ async def test_the_form_hints_at_reports_near_the_place(served: Served, width: i
 
 
 @BOTH_ENDS
-async def test_the_reporter_answers_with_one_button_also_by_keyboard(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_the_reporter_answers_with_one_button_also_by_keyboard(served: Served, width: int, scripts: bool) -> None:
     earlier = await served.home.report(a_report(), staff=False)
     later = await served.home.report(a_report(), staff=False)
     async with served.browser(width, scripts=scripts) as page:
@@ -117,7 +104,7 @@ async def test_the_reporter_answers_with_one_button_also_by_keyboard(served: Ser
 
 
 @BOTH_ENDS
-async def test_an_officer_judges_what_looks_automatic(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_an_officer_judges_what_looks_automatic(served: Served, width: int, scripts: bool) -> None:
     for text in ("Brown water runs into the creek.", "Cheap watches! " * 60):
         await served.home.report(a_report(description=text), staff=False, by_way_of="web", doubts=(TRAP, UNPROVEN))
     async with transaction(served.home.house, "test") as tx:

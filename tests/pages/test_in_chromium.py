@@ -1,145 +1,14 @@
-"""The journeys in a real Chromium, against the real application on a port: at 360 and 1,280 pixels, with and without JavaScript.
-
-With SPILLCLOCK_TESTS_SHOTS=folder each journey leaves pictures of its pages there.
-"""
+"""The journeys of night duty, of a discharger and of staff in a real Chromium."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
-import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import pytest
-import uvicorn
-from playwright.async_api import BrowserContext, Locator, Page, async_playwright, expect
-from sqlalchemy import select
+from playwright.async_api import expect
 
-from service.app import build_app
 from service.events import ActRecorded
-from service.parties import link_token
-from service.tables import Spill
-from service.transaction import reading
-from tests.houses import Household, a_household
+from tests.pages.browsing import BOTH_ENDS, WIDTHS, Served, card, go_to, looks_right, mailed_link
 from tests.spills import NOWHERE_NEAR, a_report
-
-SHOTS = os.environ.get("SPILLCLOCK_TESTS_SHOTS")
-PHONE, DESK = 360, 1280
-WIDTHS = pytest.mark.parametrize("width", [PHONE, DESK])
-BOTH_ENDS = pytest.mark.parametrize(
-    ("width", "scripts"), [(PHONE, True), (DESK, False)], ids=["phone-with-scripts", "desk-without-scripts"]
-)
-SCRIPTS = pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
-
-
-@dataclass
-class Served:
-    """A household whose pages are served on a port of this machine, and a Chromium to look at them."""
-
-    home: Household
-    url: str
-    chromium: str
-
-    @asynccontextmanager
-    async def browser(
-        self, width: int = PHONE, *, scripts: bool = True, answers_422: bool = False, answers: tuple[int, ...] = (), **options: Any
-    ) -> AsyncIterator[Page]:
-        """A page in a browser of its own. It fails the test at the end where a page had an error or asked for anything of another site.
-
-        `answers`: statuses of errors that the test is about, 422 for short by its own name.
-        """
-        async with async_playwright() as playwright:
-            chromium = await playwright.chromium.launch(executable_path=self.chromium)
-            context: BrowserContext = await chromium.new_context(
-                viewport={"width": width, "height": 800}, java_script_enabled=scripts, base_url=self.url, **{"locale": "en-US", **options}
-            )
-            context.set_default_timeout(20_000)
-            page = await context.new_page()
-            trouble: list[str] = []
-            page.on("pageerror", lambda error: trouble.append(f"script error: {error}"))
-            page.on("console", lambda said: trouble.append(f"console: {said.text}") if said.type == "error" else None)
-            page.on("request", lambda request: trouble.append(f"asked for {request.url}") if not request.url.startswith(self.url) else None)
-            try:
-                yield page
-            finally:
-                await chromium.close()
-            expected = [f"status of {status}" for status in (*answers, *((422,) if answers_422 else ()))]
-            assert [one for one in trouble if not any(status in one for status in expected)] == []
-
-    async def spills(self) -> list[Spill]:
-        """Every stored spill."""
-        async with reading(self.home.house) as tx:
-            return list((await tx.session.execute(select(Spill))).scalars())
-
-    async def link(self, purpose: str, reference: str) -> str:
-        """The path of a private page."""
-        return f"/{purpose}/{link_token(self.home.house, purpose, await self.home.spill(reference))}"
-
-
-@pytest.fixture
-async def served(tmp_path: Path, chromium: str) -> AsyncIterator[Served]:
-    """Chino with its example people, served."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with a_household(tmp_path, base_url=url) as home:
-            app = build_app(home.house)
-            app.state.channels = home.channels
-            server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
-            while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
-                await asyncio.sleep(0.01)
-            yield Served(home, url, chromium)
-            server.should_exit = True
-            await serving
-
-
-# What reaches over the edge of the screen, and what is too small for a thumb.
-_FLAWS = """() => {
-  const told = (element, what) => `${element.outerHTML.slice(0, 120)} ${what}`;
-  const shown = [...document.querySelectorAll("body *")]
-    .filter(element => element.checkVisibility() && !element.closest(".usa-skipnav, .usa-sr-only"))
-    .filter(element => !element.closest(".map *"));  // a map is cut off at its own frame
-  const wide = shown.filter(element => element.getBoundingClientRect().right > innerWidth + 1).map(element => told(element, "is too wide"));
-  const small = shown.filter(element => element.matches("button, .usa-button, main input:not([type=radio], [type=checkbox]), main select"))
-    .filter(element => !element.matches(".usa-button--unstyled"))
-    .filter(element => element.getBoundingClientRect().height < 44).map(element => told(element, "is too low"));
-  return [...wide, ...small];
-}"""
-
-
-async def looks_right(page: Page, name: str) -> None:
-    """Nothing is wider than the screen, and every button and box is big enough for a thumb. Takes a picture where asked for."""
-    assert await page.evaluate(_FLAWS) == [], name
-    if SHOTS:
-        width = (page.viewport_size or {"width": 0})["width"]
-        await page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)
-
-
-async def go_to(page: Page, section: str) -> None:
-    """Follow a link of the staff's menu, which is folded on a phone."""
-    menu = page.get_by_role("navigation", name="Main")
-    if await (button := menu.get_by_text("Menu", exact=True)).is_visible():
-        await button.click()
-    await menu.get_by_role("link", name=section).click()
-
-
-def card(page: Page, title: str) -> Locator:
-    """The card of a clock."""
-    return page.locator("li.card").filter(has=page.get_by_role("heading", name=title))
-
-
-async def mailed_link(home: Household) -> str:
-    """The sign-in link that is mailed once the answer is out, which may be a moment after the page shows it."""
-    async with asyncio.timeout(20):
-        while not (mails := [line for line in home.outbox() if line["spill"] is None]):  # noqa: ASYNC110 - the file has no event to wait for
-            await asyncio.sleep(0.05)
-    [mail] = mails
-    return str(re.findall(r"http\S+", mail["text"])[0])
 
 
 @BOTH_ENDS

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Browser
 
 from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 # Everything that the Tab key should stop at, marked in reading order; of radio buttons with one name, one.
 _STOPS = """() => {
@@ -37,10 +36,10 @@ _WHERE = """() => {
 _PARTS = 8
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def show(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> AsyncIterator[Show]:
-    """One house and one browser for every test of this file."""
-    async with a_show(tmp_path_factory.mktemp("show"), chromium) as made:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def show(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Show]:
+    """One house for every test of this file."""
+    async with a_show(tmp_path_factory.mktemp("show"), browser) as made:
         yield made
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from playwright.async_api import expect
 from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
@@ -27,7 +28,7 @@ from service.pages.what_if_query import facts_of, pairs_of, tidied
 from service.tables import Obligation
 from service.transaction import reading, transaction
 from tests.houses import TUESDAY, shipped_law
-from tests.pages import test_in_chromium as chromium
+from tests.pages import browsing
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Element, Page
 from tests.spills import a_report
@@ -37,7 +38,6 @@ TWO_HOURS = "Tell the regional water board within two hours"
 SEWAGE = "city=chino&material=sewage&known_at=2026-12-01T14%3A05&low=1500&reached=storm_drain"
 KNOWN = "city=chino&known_at=2026-12-01T14:05"
 SPANISH = speech("es")
-served = chromium.served
 
 
 def days(card: Element) -> list[Element]:
@@ -493,44 +493,44 @@ _FAINT = """() => {
 }"""
 
 
-@chromium.WIDTHS
+@browsing.WIDTHS
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_facts_are_tried_on_without_scripts(served: chromium.Served, width: int, scheme: Any) -> None:
-    async with served.browser(width, scripts=False, answers_422=True, color_scheme=scheme) as page:
+async def test_facts_are_tried_on_without_scripts(served: browsing.Served, width: int, scheme: Any) -> None:
+    async with served.browser(width, scripts=False, answers=(422,), color_scheme=scheme) as page:
         await page.goto("/report")
         await page.get_by_role("link", name="What would the law ask?").click()
-        await chromium.looks_right(page, f"what-if-{scheme}")
+        await browsing.looks_right(page, f"what-if-{scheme}")
         assert await page.evaluate(_FAINT) == []
         await page.get_by_role("button", name="Show the clocks").last.click()
-        await chromium.expect(page.get_by_role("alert")).to_contain_text("Choose a city from the list.")
-        await chromium.looks_right(page, f"what-if-fault-{scheme}")
+        await expect(page.get_by_role("alert")).to_contain_text("Choose a city from the list.")
+        await browsing.looks_right(page, f"what-if-fault-{scheme}")
         assert await page.evaluate(_FAINT) == []
         await page.get_by_label("City", exact=True).select_option("chino")
         await page.get_by_label("What was spilled").select_option("sewage")
         await page.get_by_label("How much, or at least").fill("1500")
         await page.get_by_label("How much, or at least").press("Enter")
-        await chromium.expect(page.get_by_role("heading", name="If this is so")).to_be_visible()
-        card = chromium.card(page, FIVE_DAYS)
+        await expect(page.get_by_role("heading", name="If this is so")).to_be_visible()
+        card = browsing.card(page, FIVE_DAYS)
         await card.get_by_text("The law, and how the time was counted").click()
-        await chromium.expect(card.get_by_role("list", name="The days, one by one").get_by_role("listitem")).to_have_count(7)
-        await chromium.looks_right(page, f"what-if-answer-{scheme}")
+        await expect(card.get_by_role("list", name="The days, one by one").get_by_role("listitem")).to_have_count(7)
+        await browsing.looks_right(page, f"what-if-answer-{scheme}")
         assert await page.evaluate(_FAINT) == []
         await page.get_by_role("group", name="Is it a threat").get_by_role("button", name="No").click()
         assert "threat=no" in page.url
-        await chromium.expect(page.get_by_role("group", name="Is it a threat")).to_have_count(0)
+        await expect(page.get_by_role("group", name="Is it a threat")).to_have_count(0)
 
 
-@chromium.WIDTHS
-async def test_the_law_is_read_on_a_phone_and_at_a_desk(served: chromium.Served, width: int) -> None:
-    async with served.browser(width, locale="es-US" if width == chromium.PHONE else "en-US") as page:
+@browsing.WIDTHS
+async def test_the_law_is_read_on_a_phone_and_at_a_desk(served: browsing.Served, width: int) -> None:
+    async with served.browser(width, locale="es-US" if width == browsing.PHONE else "en-US") as page:
         for path, name in (("/law", "law"), ("/law/chino", "law-city"), ("/law/chino/rwqcb-2-hours", "law-rule")):
             await page.goto(path)
-            await chromium.looks_right(page, name)
+            await browsing.looks_right(page, name)
             assert await page.evaluate(_FAINT) == []
 
 
-@chromium.WIDTHS
-async def test_staff_see_the_days_of_a_clock(served: chromium.Served, width: int) -> None:
+@browsing.WIDTHS
+async def test_staff_see_the_days_of_a_clock(served: browsing.Served, width: int) -> None:
     token = await served.home.token("officer", "chino", "duty@chino.example")
     reference = await served.home.report(a_report())
     async with served.browser(width) as page:
@@ -540,5 +540,5 @@ async def test_staff_see_the_days_of_a_clock(served: chromium.Served, width: int
         await page.get_by_role("button", name="Sign in", exact=True).click()
         await page.goto(f"/staff/spills/{reference}")
         await page.evaluate("document.querySelectorAll('details.why').forEach(part => part.open = true)")
-        await chromium.looks_right(page, "spill-days")
+        await browsing.looks_right(page, "spill-days")
         assert await page.evaluate(_FAINT) == []

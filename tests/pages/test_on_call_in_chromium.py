@@ -7,16 +7,16 @@ from playwright.async_api import expect
 from service import access
 from service.tables import Contact
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, go_to, looks_right
 
 
 @BOTH_ENDS
-async def test_a_manager_enters_a_rota_swaps_a_day_and_ends_it(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_manager_enters_a_rota_swaps_a_day_and_ends_it(served: Served, width: int, scripts: bool) -> None:
     async with transaction(served.home.house, "test") as tx:
         tx.session.add(Contact(city="chino", role="duty_officer", name="Ines Park", email="ines@chino.example"))
         account = await access.add_account(tx, "manager@chino.example", "manager", "chino")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
         await go_to(page, "On call")

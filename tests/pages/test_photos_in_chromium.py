@@ -9,13 +9,13 @@ from playwright.async_api import expect
 
 from service.parties import link_token
 from tests import pictures
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served
 from tests.spills import a_report
 
 
 @BOTH_ENDS
 @pytest.mark.timeout(180)
-async def test_a_reporter_chooses_photos_sends_them_and_sees_them(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_reporter_chooses_photos_sends_them_and_sees_them(served: Served, width: int, scripts: bool) -> None:
     home = served.home
     reference = await home.report(a_report(), staff=False)
     path = f"/status/{link_token(home.house, 'status', await home.spill(reference))}"
@@ -23,7 +23,7 @@ async def test_a_reporter_chooses_photos_sends_them_and_sees_them(served: Served
         {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": pictures.photo(6)},
         {"name": "note.txt", "mimeType": "text/plain", "buffer": b"hello"},
     ]
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.goto(path)
         await page.get_by_label("Photos (optional)").set_input_files(chosen)  # type: ignore[arg-type]
         shown = page.locator("#photos-chosen")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from playwright.async_api import Page, expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, DESK, PHONE, WIDTHS, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, DESK, PHONE, WIDTHS, Served, axe_finds, looks_right
 from tests.service.test_advisories import tell
 from tests.service.test_public_record import confirmed
 from tests.spills import a_report
 
-_AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-_TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
-_RUN = "tags => axe.run(document, {runOnly: tags}).then(found => found.violations.map(one => `${one.id}: ${one.nodes[0].html}`))"
 
-
-async def axe_finds(page: Page) -> Any:
-    """What axe finds wrong on the page as it stands."""
-    await page.evaluate(_AXE)
-    return await page.evaluate(_RUN, _TAGS)
-
-
-async def four_spills(served: Served) -> list[str]:  # noqa: F811
+async def four_spills(served: Served) -> list[str]:
     """Two spills on one block, one with an advisory across the city, one at a home."""
     home = served.home
     made = [await confirmed(home, reached=["storm_drain"]), await confirmed(home, material="paint")]
@@ -37,7 +24,7 @@ async def four_spills(served: Served) -> list[str]:  # noqa: F811
 
 @pytest.mark.parametrize("language", ["en", "es"])
 @WIDTHS
-async def test_a_neighbour_looks_at_the_map_with_the_keyboard_alone(served: Served, width: int, language: str) -> None:  # noqa: F811
+async def test_a_neighbour_looks_at_the_map_with_the_keyboard_alone(served: Served, width: int, language: str) -> None:
     references = await four_spills(served)
     english = language == "en"
     async with served.browser(width, locale=f"{language}-US") as page:
@@ -76,7 +63,7 @@ def name_of_the_warned(english: bool) -> str:
     return "Aceite o combustible, City of Chino, California, en el centro, En revisión, Aviso vigente"
 
 
-async def test_the_list_leads_to_the_map_and_back(served: Served) -> None:  # noqa: F811
+async def test_the_list_leads_to_the_map_and_back(served: Served) -> None:
     references = await four_spills(served)
     async with served.browser(DESK, reduced_motion="reduce") as page:
         await page.goto("/map")
@@ -94,7 +81,7 @@ async def test_the_list_leads_to_the_map_and_back(served: Served) -> None:  # no
 
 
 @WIDTHS
-async def test_without_scripts_the_list_is_whole_and_no_map_is_promised(served: Served, width: int) -> None:  # noqa: F811
+async def test_without_scripts_the_list_is_whole_and_no_map_is_promised(served: Served, width: int) -> None:
     references = await four_spills(served)
     async with served.browser(width, scripts=False) as page:
         await page.goto("/map")
@@ -111,8 +98,8 @@ async def test_without_scripts_the_list_is_whole_and_no_map_is_promised(served: 
 
 
 @WIDTHS
-async def test_a_filter_that_cannot_be_is_told_and_breaks_no_rule(served: Served, width: int) -> None:  # noqa: F811
-    async with served.browser(width, answers_422=True) as page:
+async def test_a_filter_that_cannot_be_is_told_and_breaks_no_rule(served: Served, width: int) -> None:
+    async with served.browser(width, answers=(422,)) as page:
         await page.goto("/map?since=yesterday")
         await page.wait_for_selector("[data-canvas][data-ready]")
         await expect(page.get_by_role("alert")).to_contain_text("Write the day as year, month and day")
@@ -120,7 +107,7 @@ async def test_a_filter_that_cannot_be_is_told_and_breaks_no_rule(served: Served
         assert await axe_finds(page) == []
 
 
-async def test_a_map_that_cannot_be_had_says_so_and_leaves_the_list(served: Served) -> None:  # noqa: F811
+async def test_a_map_that_cannot_be_had_says_so_and_leaves_the_list(served: Served) -> None:
     references = await four_spills(served)
     async with served.browser(PHONE) as page:
         await page.route("**/leaflet.js*", lambda route: route.fulfill(body="", content_type="text/javascript"))
@@ -132,7 +119,7 @@ async def test_a_map_that_cannot_be_had_says_so_and_leaves_the_list(served: Serv
 # -- the pin
 
 
-async def staff_place(served: Served, page: Page) -> str:  # noqa: F811
+async def staff_place(served: Served, page: Page) -> str:
     """The page of a spill's place, for an officer."""
     reference = await served.home.report(a_report())
     async with transaction(served.home.house, "test") as tx:
@@ -145,7 +132,7 @@ async def staff_place(served: Served, page: Page) -> str:  # noqa: F811
 
 
 @BOTH_ENDS
-async def test_a_pin_is_put_by_tap_and_moved_by_keys(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_pin_is_put_by_tap_and_moved_by_keys(served: Served, width: int, scripts: bool) -> None:
     async with served.browser(width, scripts=scripts) as page:
         await staff_place(served, page)
         opener = page.get_by_role("button", name="Choose on a map")

@@ -7,11 +7,11 @@ from playwright.async_api import Page, expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, Served, go_to, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, Served, go_to, looks_right
 from tests.spills import a_report
 
 
-async def signed_in(served: Served, page: Page) -> None:  # noqa: F811
+async def signed_in(served: Served, page: Page) -> None:
     async with transaction(served.home.house, "test") as tx:
         account = await access.add_account(tx, "officer@chino.example", "officer", "chino")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
@@ -19,7 +19,7 @@ async def signed_in(served: Served, page: Page) -> None:  # noqa: F811
 
 
 @BOTH_ENDS
-async def test_an_inspector_checks_and_records_a_substance(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_an_inspector_checks_and_records_a_substance(served: Served, width: int, scripts: bool) -> None:
     reference = await served.home.report(a_report(material="hazardous_material"))
     async with served.browser(width, scripts=scripts) as page:
         await signed_in(served, page)
@@ -43,7 +43,7 @@ async def test_an_inspector_checks_and_records_a_substance(served: Served, width
 
 
 @BOTH_ENDS
-async def test_an_inspector_works_out_an_amount(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_an_inspector_works_out_an_amount(served: Served, width: int, scripts: bool) -> None:
     async with served.browser(width, scripts=scripts) as page:
         await signed_in(served, page)
         await page.goto("/staff")

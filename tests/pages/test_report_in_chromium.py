@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-import uvicorn
-from playwright.async_api import Browser, FilePayload, Page, async_playwright, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 from sqlalchemy import func, select
 
-from service.app import build_app
-from service.tables import KeptFile, Spill
+from service.tables import KeptFile
 from service.transaction import reading
-from tests.houses import Household, a_household
-from tests.pages.test_in_chromium import DESK, PHONE, looks_right
+from tests.pages.browsing import DESK, PHONE, Served, holds, serving
 from tests.pictures import photo
 from tests.spills import IN_CHINO
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-_RULES = """async () => (await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}))
-  .violations.map(found => `${found.id}: ${found.nodes.map(node => node.html.slice(0, 120)).join(" | ")}`)"""
 KEPT = {"en": "Thank you. Your report is kept.", "es": "Gracias. Su reporte está guardado."}
 ONE_PHOTO: list[FilePayload] = [{"name": "one.jpg", "mimeType": "image/jpeg", "buffer": photo()}]
 EVERYWHERE = pytest.mark.parametrize(
@@ -39,66 +29,22 @@ EVERYWHERE = pytest.mark.parametrize(
 
 
 @dataclass
-class Desk:
-    """A house whose pages are served on a port of this machine, and one Chromium for all tests of this file."""
-
-    home: Household
-    url: str
-    chromium: Browser
+class Desk(Served):
+    """A house whose pages are served without limits: every test of this file comes from one address."""
 
     @asynccontextmanager
-    async def page(
-        self, width: int = PHONE, *, scripts: bool = True, language: str = "en", may_fail: str = "$^", **options: Any
-    ) -> AsyncIterator[Page]:
-        """The empty form in a browser of its own. The test fails where a script does, or where anything of another site is asked for."""
-        context = await self.chromium.new_context(
-            viewport={"width": width, "height": 740}, java_script_enabled=scripts, base_url=self.url, locale=f"{language}-US", **options
-        )
-        context.set_default_timeout(15_000)
-        page = await context.new_page()
-        trouble: list[str] = []
-        page.on("pageerror", lambda error: trouble.append(f"script: {error}"))
-        page.on("console", lambda said: trouble.append(f"console: {said.text}") if said.type == "error" else None)
-        page.on("request", lambda asked: trouble.append(f"asked for {asked.url}") if not asked.url.startswith(self.url) else None)
-        await page.goto("/report")
-        try:
+    async def page(self, width: int = PHONE, *, language: str = "en", **more: Any) -> AsyncIterator[Page]:
+        """The empty form in a browser of its own."""
+        async with self.browser(width, locale=f"{language}-US", **more) as page:
+            await page.goto("/report")
             yield page
-        finally:
-            await context.close()
-        assert [one for one in trouble if not re.search(may_fail, one)] == []
-
-    async def count(self) -> int:
-        async with reading(self.home.house) as tx:
-            return await tx.session.scalar(select(func.count()).select_from(Spill)) or 0
-
-    async def last(self) -> Spill:
-        async with reading(self.home.house) as tx:
-            return (await tx.session.execute(select(Spill).order_by(Spill.id.desc()).limit(1))).scalar_one()  # type: ignore[union-attr]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def desk(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> AsyncIterator[Desk]:
-    """Chino with its example people, served without limits: every test of this file comes from one address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with a_household(tmp_path_factory.mktemp("form"), base_url=url, limit_factor=0) as home:
-            app = build_app(home.house)
-            app.state.channels = home.channels
-            server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
-            while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
-                await asyncio.sleep(0.01)
-            async with async_playwright() as playwright:
-                yield Desk(home, url, await playwright.chromium.launch(executable_path=chromium))
-            server.should_exit = True
-            await serving
-
-
-async def holds_to_the_rules(page: Page, name: str) -> None:
-    """Nothing is too wide or too small, and axe finds nothing."""
-    await looks_right(page, name)
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert await page.evaluate(_RULES) == [], name
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def desk(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> AsyncIterator[Desk]:
+    """One house for all tests of this file."""
+    async with serving(tmp_path_factory.mktemp("form"), browser, limit_factor=0) as served:
+        yield Desk(served.home, served.url, served.chromium)
 
 
 async def onward(page: Page) -> None:
@@ -143,12 +89,12 @@ async def test_a_neighbour_reports_a_spill(desk: Desk, width: int, scripts: bool
             if in_steps:
                 said = f"Step {number} of 6" if language == "en" else f"Paso {number} de 6"
                 await expect(page.locator(".step:not([hidden])")).to_contain_text(said)
-                await holds_to_the_rules(page, f"report-{number}-{step}-{language}")
+                await holds(page, f"report-{number}-{step}-{language}")
             if number < len(steps):
                 await onward(page)
         if not in_steps:
             await expect(page.locator("[data-step-indicator]")).to_be_hidden()
-            await (holds_to_the_rules if scripts else looks_right)(page, f"report-whole-{language}-{'scripts' if scripts else 'plain'}")
+            await holds(page, f"report-whole-{language}-{'scripts' if scripts else 'plain'}", scripts)
         await page.get_by_role("button", name="Send report" if language == "en" else "Enviar reporte").click()
         await is_kept(page, language)
         assert await page.locator("img[src*='/photos/']").count() == 1
@@ -228,16 +174,16 @@ async def test_a_turned_phone_shows_the_whole_form(desk: Desk) -> None:
     ("width", "scripts", "language"), [(PHONE, True, "en"), (PHONE, False, "es"), (DESK, True, "es"), (DESK, False, "en")]
 )
 async def test_an_empty_form_comes_back_and_leads_to_what_is_missing(desk: Desk, width: int, scripts: bool, language: str) -> None:
-    async with desk.page(width, scripts=scripts, language=language, may_fail="status of 422") as page:
+    async with desk.page(width, scripts=scripts, language=language, answers=(422,)) as page:
         for _ in range(5):
             await onward(page)
         if scripts and width == PHONE:
             await expect(page.locator("[data-no-place]")).to_be_visible()
-            await holds_to_the_rules(page, "report-no-place")
+            await holds(page, "report-no-place")
         await page.get_by_role("button", name="Send report" if language == "en" else "Enviar reporte").click()
         problem = page.get_by_role("alert").first
         await expect(problem).to_contain_text("The form is still empty" if language == "en" else "El formulario todavía está vacío")
-        await (holds_to_the_rules if scripts else looks_right)(page, f"report-empty-{language}")
+        await holds(page, f"report-empty-{language}", scripts)
         await problem.get_by_role("link").last.click()
         if scripts and width == PHONE:
             await expect(page.locator("#address")).to_be_focused()
@@ -276,7 +222,7 @@ async def test_without_signal_the_report_is_kept_and_sent_once_later(desk: Desk)
         await page.context.set_offline(True)
         await page.get_by_role("button", name="Send report").click()
         await expect(page.get_by_role("heading", name="There is no signal")).to_be_visible()
-        await holds_to_the_rules(page, "report-offline")
+        await holds(page, "report-offline")
         desk.home.clock.jump(hours=3)
         await page.get_by_role("button", name="Send it by itself when there is signal").click()
         await expect(page.get_by_text("Waiting for signal.")).to_be_visible()
@@ -325,7 +271,7 @@ async def test_what_was_typed_is_there_again_and_can_be_cleared(desk: Desk) -> N
         await expect(page.get_by_text("Hay que elegir las fotos otra vez.")).to_be_visible()
         await expect(page.locator(".step:not([hidden]) h2").first).to_contain_text("Sobre usted")
         await expect(page.locator("#email")).to_have_value("ana@example.com")
-        await holds_to_the_rules(page, "report-draft-es")
+        await holds(page, "report-draft-es")
         await page.get_by_role("button", name="Borrar lo que escribí").click()
         await expect(page.get_by_text("Lo que escribió antes")).to_be_hidden()
         await expect(page.locator("#description")).to_have_value("")
@@ -385,7 +331,7 @@ async def test_photos_that_cannot_be_kept_are_told_of_after_the_report(desk: Des
         await page.get_by_role("button", name="Send report").click()
         await is_kept(page)
         await expect(page.get_by_text("1 photo could not be kept. Your report is safe")).to_be_visible()
-        await holds_to_the_rules(page, "status-photo-left-over")
+        await holds(page, "status-photo-left-over")
     async with reading(desk.home.house) as tx:
         number = (await desk.last()).id
         assert await tx.session.scalar(select(func.count()).select_from(KeptFile).where(KeptFile.spill_id == number)) == 1  # type: ignore[arg-type]

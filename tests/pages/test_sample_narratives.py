@@ -19,7 +19,7 @@ from service.speech import ENGLISH
 from service.spills import storable
 from service.transaction import reading, transaction
 from tests.houses import Household
-from tests.pages.test_in_chromium import PHONE, Served, served  # noqa: F401 - the fixture
+from tests.pages.browsing import PHONE, Served
 from tests.service.printed import lost, printed
 from tests.service.real_reports import FOLDER, MISSING, real_reports
 
@@ -51,7 +51,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-async def are_whole(served: Served, bodies: list[dict[str, Any]]) -> None:  # noqa: F811
+async def are_whole(served: Served, bodies: list[dict[str, Any]]) -> None:
     """The narratives of these reports are whole on both pages and on paper, and fit a phone."""
     house = served.home.house
     narratives = await kept(served.home, bodies)
@@ -77,15 +77,15 @@ async def are_whole(served: Served, bodies: list[dict[str, Any]]) -> None:  # no
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING)
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_every_sample_narrative_is_whole_and_within_the_screen(served: Served, part: int) -> None:  # noqa: F811
+async def test_every_sample_narrative_is_whole_and_within_the_screen(served: Served, part: int) -> None:
     await are_whole(served, [report.body for report in real_reports()[part::PARTS]])
 
 
-async def test_every_dirty_report_is_whole_and_within_the_screen(served: Served) -> None:  # noqa: F811
+async def test_every_dirty_report_is_whole_and_within_the_screen(served: Served) -> None:
     await are_whole(served, [case["report"] for case in DIRTY])
 
 
-async def test_no_word_however_long_reaches_over_the_edge_of_a_phone(served: Served) -> None:  # noqa: F811
+async def test_no_word_however_long_reaches_over_the_edge_of_a_phone(served: Served) -> None:
     words = [
         "W" * 3000, "https://example.org/" + "a" * 500, "\U0001f600" * 300, "\u0634" * 500, "Z" + "\u0301" * 300,
         "\u00a0".join(["no break"] * 80), "\n".join(f"line {number}" for number in range(1000)),

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from service import access
 from service.transaction import transaction
-from tests.pages.test_in_chromium import BOTH_ENDS, PHONE, Served, looks_right, served  # noqa: F401 - the fixture
+from tests.pages.browsing import BOTH_ENDS, PHONE, Served, holds
 from tests.service.printed import printed
 from tests.spills import a_report
 
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 ANA = {"email": "ana@example.com", "privacy": "confidential"}
 WHY = "The sewer was unblocked and the street was washed."
 
 
-async def holds(page: Page, name: str, scripts: bool = True) -> None:
-    """It fits the screen, and axe finds nothing wrong. Axe needs scripts; without them the page is the same."""
-    await looks_right(page, name)
-    if scripts:
-        await page.evaluate(AXE)
-        found = await page.evaluate("tags => axe.run(document, {runOnly: {type: 'tag', values: tags}})", TAGS)
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == [], name
-
-
-async def signed_in(served: Served, role: str) -> dict[str, str]:  # noqa: F811
+async def signed_in(served: Served, role: str) -> dict[str, str]:
     async with transaction(served.home.house, "test") as tx:
         account = await access.add_account(tx, f"{role}@chino.example", role, "chino")
         session = await access.issue(tx, account, "session", access.SESSION_LASTS)
@@ -35,9 +24,9 @@ async def signed_in(served: Served, role: str) -> dict[str, str]:  # noqa: F811
 
 
 @BOTH_ENDS
-async def test_a_reporter_adds_asks_takes_a_copy_and_reads_how_it_ended(served: Served, width: int, scripts: bool) -> None:  # noqa: F811
+async def test_a_reporter_adds_asks_takes_a_copy_and_reads_how_it_ended(served: Served, width: int, scripts: bool) -> None:
     reference = await served.home.report(a_report(contact=ANA), staff=False)
-    async with served.browser(width, scripts=scripts, answers_422=True) as page:
+    async with served.browser(width, scripts=scripts, answers=(422,)) as page:
         await page.goto(await served.link("status", reference))
         await holds(page, "status", scripts)
         await page.get_by_role("button", name="Add this").click()
@@ -73,7 +62,7 @@ async def test_a_reporter_adds_asks_takes_a_copy_and_reads_how_it_ended(served: 
         await holds(page, "status-closed", scripts)
 
 
-async def test_the_same_page_in_spanish_fits_a_phone(served: Served) -> None:  # noqa: F811
+async def test_the_same_page_in_spanish_fits_a_phone(served: Served) -> None:
     reference = await served.home.report(a_report(contact=ANA, language="es"), staff=False)
     async with served.browser(PHONE, locale="es-US") as page:
         await page.goto(await served.link("status", reference))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlmodel import col
 
 from notifiers import segments
+from service import staff_log
 from service.errors import BadInput, NotKnown
 from service.speech import LANGUAGES, Speech, notice_speech
 from service.tables import MessageTemplate
@@ -93,6 +95,7 @@ async def save_text(tx: Transaction, city: str, slot: Slot, subject: str, text: 
     tx.session.add(row)
     await tx.session.flush()
     tx.memo.pop(("texts", city), None)
+    await staff_log.note(tx, "text:saved", city=city, actor=by, **_named(slot), version=row.version)
     return row
 
 
@@ -104,6 +107,11 @@ async def withdraw_text(tx: Transaction, city: str, slot: Slot) -> None:
     for row in standing:
         row.withdrawn_at = tx.now
     tx.memo.pop(("texts", city), None)
+    await staff_log.note(tx, "text:withdrawn", city=city, **_named(slot))
+
+
+def _named(slot: Slot) -> dict[str, Any]:
+    return {"text": slot.kind, "channel": slot.channel, "language": slot.language}
 
 
 def faults_in(house: House, city: str, slot: Slot, subject: str, text: str, now: datetime) -> list[str]:

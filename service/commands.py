@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
 from notifiers.webhook import webhook_secret
-from service import access, office_days, parties, programs, rehearsal_command, replanning, rota_command
+from service import access, api_keys, office_days, parties, programs, rehearsal_command, replanning, rota_command
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
 from service.reach import warnings_of
@@ -89,7 +89,7 @@ def _user_add(given: argparse.Namespace) -> int:
 def _user_token(given: argparse.Namespace) -> int:
     async def work() -> str:
         async with programs.open_house(read_settings()) as house, transaction(house, "command line") as tx:
-            return await access.issue(tx, await access.account_of(tx, given.email), "api")
+            return await api_keys.make_for_everything(tx, given.email)
 
     print(asyncio.run(work()))
     return DONE

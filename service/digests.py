@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import delete, func, select, update
 from sqlmodel import col
 
-from service.access import Staff
+from service.access import Staff, staff_by_account
 from service.outbox import PATIENCE
 from service.speech import notice_speech
 from service.subscriptions import next_of
@@ -40,13 +40,15 @@ async def promise_due(tx: Transaction) -> int:
     due = [(row, account) for row, account in await tx.session.execute(query.with_for_update(skip_locked=True, of=Subscription))]
     items = await _items(tx, [row.id or 0 for row, _ in due])
     last = await _last_digests(tx, [row.id or 0 for row, _ in due])
+    members = await staff_by_account(tx, [account for _, account in due if account is not None])
     for row, account in due:
-        if account is None:
+        staff = members.get(account.id or 0) if account is not None else None
+        if staff is None:
             row.ended_at, row.ended_why, row.next_digest_at = tx.now, "its account is gone", None
             continue
         try:
             async with tx.session.begin_nested():
-                await _promise(tx, row, account, items.get(row.id or 0, []), last.get(row.id or 0, row.created_at))
+                await _promise(tx, row, staff, items.get(row.id or 0, []), last.get(row.id or 0, row.created_at))
         except Exception:  # one that cannot be worded must not hold up the others
             log.exception("the digest of subscription %s could not be promised; trying again", row.id)
             row.next_digest_at = tx.now + _TRY_AGAIN
@@ -76,10 +78,9 @@ async def _last_digests(tx: Transaction, numbers: Sequence[int]) -> dict[int, da
     return {number or 0: at for number, at in await tx.session.execute(query)}
 
 
-async def _promise(tx: Transaction, row: Subscription, account: Account, found: _Found, since: datetime) -> None:
+async def _promise(tx: Transaction, row: Subscription, staff: Staff, found: _Found, since: datetime) -> None:
     due_at = row.next_digest_at
     row.next_digest_at = next_of(row, tx.now)
-    staff = Staff(account.email, account.role, account.city)
     hidden = [item.id for item, spill in found if not staff.may_see(spill.city)]
     if hidden:  # the account's city changed since: it may no longer be told
         await tx.session.execute(delete(SubscriptionItem).where(col(SubscriptionItem.id).in_(hidden)))
@@ -99,7 +100,7 @@ async def _promise(tx: Transaction, row: Subscription, account: Account, found: 
     words = digest(news, link, begins, tx.now, ZoneInfo(row.zone), speech, stop_words(row.channel, speech))
     told_by = f"item {seen[-1][0].id}" if row.pace == "at_once" else due_at.isoformat() if due_at else ""
     message = MessageRow(
-        id=uuid.uuid4().hex, once=f"digest:{row.id}:{told_by}", subscription_id=row.id, person=account.email, role="subscriber",
+        id=uuid.uuid4().hex, once=f"digest:{row.id}:{told_by}", subscription_id=row.id, person=staff.email, role="subscriber",
         channel=row.channel, address=row.address, subject=words.subject, text=words.body(row.channel), step="digest",
         html=words.html if row.channel == "email" else "", language=row.language, reason=f"subscription {row.id}, {row.pace}",
         rank=RANK_OF_STAFF, sort_at=tx.now, promised_at=tx.now, queued=True, next_at=tx.now, give_up_at=tx.now + PATIENCE,

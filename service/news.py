@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from deadlines.areas import read_area
 from deadlines.quantities import GALLONS
-from service.access import Staff
+from service.access import Staff, staff_by_account
 from service.events import (
     FactsRecorded,
     ObligationMet,
@@ -91,9 +91,10 @@ async def _standing(tx: Transaction) -> Sequence[_Asked]:
             .join(Account, col(Account.id) == col(Subscription.account_id))
             .where(col(Subscription.kind) == "staff", col(Subscription.ended_at).is_(None))
         )
+        rows = [(row, account) for row, account in await tx.session.execute(query)]
+        members = await staff_by_account(tx, [account for _, account in rows])
         found = tx.memo[_MEMO] = [
-            _Asked(row.id or 0, row.wants, Staff(account.email, account.role, account.city))
-            for row, account in await tx.session.execute(query)
+            _Asked(row.id or 0, row.wants, members[account.id or 0]) for row, account in rows if account.id in members
         ]
     return found
 

@@ -338,8 +338,8 @@ async def board(
         .subquery()
     )
     query = select(Spill, counts.c.next_due, counts.c.overdue, counts.c.open).outerjoin(counts, counts.c.spill_id == Spill.id)
-    if staff.city is not None:
-        query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    if staff.cities is not None:
+        query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
     if not text:  # what looks automatic has a list of its own
         query = query.where(col(Spill.held_at).is_(None))
     if city:

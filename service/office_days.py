@@ -19,6 +19,7 @@ from sqlmodel import col
 from deadlines import Calendar, CalendarGap, CityLaw, Rulebook, as_z, read_moment
 from deadlines.calendars import WEEKDAYS
 from deadlines.limits import Limit, count
+from service import staff_log
 from service.errors import BadInput, NotKnown
 from service.spills import stated
 from service.tables import Closure, Contact, Obligation, Spill
@@ -90,6 +91,7 @@ async def add_entry(tx: Transaction, city: str, day: date, name: str, source: st
     except IntegrityError:  # another process was a moment quicker
         raise BadInput("the day cannot be entered", [f"date: {day} was entered just now by somebody else; look at the calendar"]) from None
     tx.memo.pop(_MEMO, None)
+    await staff_log.note(tx, "calendar:added", city=city, day=str(day), says=told(entry))
     return entry
 
 
@@ -126,6 +128,7 @@ async def remove_entry(tx: Transaction, city: str, day: date, reason: str) -> Cl
     entry.removed_by, entry.removed_at, entry.reason = tx.actor, tx.now, reason
     await tx.session.flush()
     tx.memo.pop(_MEMO, None)
+    await staff_log.note(tx, "calendar:removed", city=city, day=str(day), reason=reason)
     return entry
 
 

@@ -10,19 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlmodel import col
 
 from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook, webhook_secret
+from service import staff_log
+from service.access import administrators_of
 from service.errors import BadInput, NotKnown, SpillclockError
 from service.on_call import forget_rosters, roster_of, take_off
 from service.quiet_hours import read_quiet
 from service.settings import Settings
 from service.spills import clean
-from service.tables import Account, Contact, DischargerLink, Spill
+from service.tables import Contact, DischargerLink, Spill
 from service.transaction import House, Transaction
 
 ROLE_NAMES = {"discharger": "discharger", "duty_officer": "duty officer", "supervisor": "supervisor", "director": "director"}
@@ -70,9 +72,8 @@ async def people_for_triage(tx: Transaction, spill: Spill) -> list[Person]:
 
 async def last_resort(tx: Transaction, spill: Spill) -> list[Person]:
     """Who is told when no role reaches anybody: the administrators of this city or of all."""
-    mine = or_(col(Account.city).is_(None), col(Account.city) == spill.city)
-    rows = await tx.session.execute(select(Account).where(col(Account.role) == "administrator", mine).order_by(col(Account.id)))
-    return [_person(account.email, "administrator", {"email": account.email}) for account in rows.scalars()]
+    administrators = await administrators_of(tx, spill.city)
+    return [_person(account.email, "administrator", {"email": account.email}) for account in administrators]
 
 
 def _of_contact(contact: Contact) -> Person:
@@ -140,7 +141,12 @@ async def add_contact(
     tx.session.add(contact)
     await tx.session.flush()
     forget_rosters(tx)
+    await _note(tx, "contact:added", contact)
     return contact
+
+
+async def _note(tx: Transaction, kind: str, contact: Contact, **said: Any) -> None:
+    await staff_log.note(tx, kind, city=contact.city, contact=contact.id, name=contact.name, role=contact.role, **said)
 
 
 def _faults_of_phone(settings: Settings, phone: str, number: str, *, voice: bool) -> list[str]:
@@ -186,6 +192,7 @@ async def remove_contact(tx: Transaction, number: int) -> Contact:
     if contact is None:
         raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
     await take_off(tx, contact)
+    await _note(tx, "contact:removed", contact)
     await tx.session.delete(contact)
     await tx.session.flush()
     forget_rosters(tx)
@@ -203,6 +210,7 @@ async def set_quiet(tx: Transaction, number: int, quiet: str) -> Contact:
         raise BadInput("these hours cannot be kept", [f"HOURS: {error}; right would be: 22:00-06:00, or none"]) from None
     await tx.session.flush()
     forget_rosters(tx)
+    await _note(tx, "contact:quiet", contact, hours=quiet or "none")
     return contact
 
 

@@ -14,14 +14,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
 import uvicorn
-from sqlalchemy import func, select
-from sqlmodel import col
 
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
 from service import intake, outbox, public_record, wiring
-from service.access import LINK_LASTS, add_account, issue
+from service.accounts import first_administrator
 from service.app import build_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
@@ -31,7 +29,6 @@ from service.reach import uncalled, unreached, untold
 from service.sending_cap import tries_today
 from service.settings import Settings, unknown_names
 from service.suppressions import unreachable
-from service.tables import Account, Credential
 from service.transaction import House, reading, transaction
 from service.watch import last_well, providers_down
 from service.worker import Worker, working
@@ -39,7 +36,6 @@ from service.worker import Worker, working
 log = logging.getLogger(__name__)
 
 _EXTRA = "install the extra spillclock[apprise] to reach chat rooms and pagers"
-FIRST_ADMINISTRATOR = "administrator@spillclock.example"
 _STOP_SECONDS = 2  # for requests under way; the worker's last sends get three more, and whoever stops us may wait no longer than ten
 
 
@@ -97,6 +93,8 @@ async def serve_web(settings: Settings, say: Callable[[str], None]) -> None:
     async with open_house(settings) as house, wiring.open_channels(settings) as channels:
         server, listening = _server(house, channels)
         _end_in_order()
+        for line in await _first_sign_in(house):
+            say(line)
         say(f"serving on {settings.public_url}")
         await server.serve(sockets=[listening])
 
@@ -157,21 +155,21 @@ async def _welcome(house: House) -> list[str]:
     """Where to report, where staff sign in, where messages go. Until somebody has signed in, with a link for the first administrator."""
     url = house.settings.public_url
     lines = [f"Report a spill:   {url}/report", f"Staff sign in:    {url}/staff"]
-    async with transaction(house, "spillclock") as tx:
-        signed_in = await tx.session.scalar(
-            select(func.count()).select_from(Credential).where(col(Credential.purpose).in_(("session", "api")))
-        )
-        if not signed_in:
-            account = (await tx.session.execute(select(Account).where(col(Account.email) == FIRST_ADMINISTRATOR))).scalar_one_or_none()
-            account = account or await add_account(tx, FIRST_ADMINISTRATOR, "administrator", None)
-            token = await issue(tx, account, "link", LINK_LASTS)
-            lines.append(f"First sign-in:    {url}/staff/enter/{token}  (works once, for 30 minutes)")
+    lines += await _first_sign_in(house)
     stand_ins = wiring.stands_in(house.settings)
     if stand_ins:
         lines.append(f"Messages go to:   {house.settings.outbox_path}  (no provider is set for {' and '.join(stand_ins)})")
     else:
         lines.append("Messages go to:   the mail server and Twilio")
     return [*lines, "Stop with Ctrl-C."]
+
+
+async def _first_sign_in(house: House) -> list[str]:
+    """The line with the link for the first administrator; none once somebody has signed in."""
+    async with transaction(house, "spillclock") as tx:
+        token = await first_administrator(tx)
+    link = f"{house.settings.public_url}/staff/enter/{token}"
+    return [f"First sign-in:    {link}  (works once, for 30 minutes)"] if token else []
 
 
 async def examine(settings: Settings, now: Now = real_now) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
-from service import acting, public_alerts
+from service import acting, public_alerts, staff_log
 from service.access import Staff
 from service.errors import BadInput, NotKnown
 from service.events import ReplyReceived
@@ -320,8 +320,8 @@ async def unsettled(tx: Transaction, staff: Staff) -> list[tuple[Reply, Spill | 
         .where(col(Reply.meaning) == "unknown", col(Reply.settled_at).is_(None))
         .order_by(col(Reply.received_at), col(Reply.id))
     )
-    if staff.city is not None:
-        query = query.where(or_(col(Spill.city) == staff.city, col(Spill.city).is_(None)))
+    if staff.cities is not None:
+        query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
     return [(reply, spill) for reply, spill in await tx.session.execute(query.limit(500))]
 
 
@@ -334,4 +334,5 @@ async def settle(tx: Transaction, staff: Staff, number: int) -> Reply:
     staff.require("officer", spill.city if spill else None)
     if reply.settled_at is None:
         reply.settled_at, reply.settled_by = tx.now, staff.email
+        await staff_log.note(tx, "reply:settled", city=spill.city if spill else None, reply=number, spill=spill.reference if spill else "")
     return reply

@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import select
 from sqlmodel import col
 
+from deadlines import as_z
 from deadlines.ladder import ROLES
+from service import staff_log
 from service.errors import BadInput, NotKnown
 from service.on_call import HOLIDAY, IMPORTED, OVERRIDE, forget_rosters, roster_of
 from service.rota_calendars import problem_with_calendar
@@ -83,6 +86,7 @@ async def add_rota(tx: Transaction, new: NewRota) -> Rota:
     tx.session.add(rota)
     await tx.session.flush()
     forget_rosters(tx)
+    await staff_log.note(tx, "rota:added", city=rota.city, rota=rota.id, name=rota.name, role=rota.role)
     return rota
 
 
@@ -109,6 +113,7 @@ async def end_rota(tx: Transaction, number: int) -> Rota:
     rota.ended_at = tx.now
     await tx.session.flush()
     forget_rosters(tx)
+    await staff_log.note(tx, "rota:ended", city=rota.city, rota=rota.id, name=rota.name)
     return rota
 
 
@@ -135,6 +140,8 @@ async def add_shift(
     tx.session.add(shift)
     await tx.session.flush()
     forget_rosters(tx)
+    told: dict[str, Any] = {"since": as_z(starts_at), "until": as_z(ends_at), "reason": reason}
+    await staff_log.note(tx, "shift:added", city=rota.city, rota=rota.id, change=shift.kind, contact=contact, **told)
     return shift
 
 
@@ -147,4 +154,5 @@ async def remove_shift(tx: Transaction, number: int, shift_number: int) -> Rota:
     shift.removed_at = tx.now
     await tx.session.flush()
     forget_rosters(tx)
+    await staff_log.note(tx, "shift:removed", city=rota.city, rota=rota.id, shift=shift.id)
     return rota

@@ -9,13 +9,15 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlmodel import col
 
 from deadlines.areas import read_area
 from deadlines.facts import CHOICES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
-from service.access import ROLES, Staff, account_of, digest_of
+from service import staff_log
+from service.access import ROLES, Staff, account_of, digest_of, staff_by_account
+from service.account_tables import AccountRole
 from service.errors import BadInput, NotAllowed, NotKnown
 from service.parties import LANGUAGES
 from service.quiet_hours import instant
@@ -61,10 +63,10 @@ async def listed(tx: Transaction, staff: Staff, *, everyones: bool = False) -> l
         .where(col(Subscription.kind) == "staff", col(Subscription.ended_at).is_(None))
         .order_by(col(Account.email), col(Subscription.id))
     )
-    if not (everyones and staff.role == "administrator"):
-        query = query.where(col(Account.email) == staff.email)
-    elif staff.city is not None:
-        query = query.where(col(Account.city) == staff.city)
+    mine = staff.administers if everyones else frozenset()
+    if mine is not None:
+        of_mine = select(col(AccountRole.account_id)).where(col(AccountRole.city).in_(mine))
+        query = query.where(or_(col(Account.email) == staff.email, col(Account.id).in_(of_mine)))
     return [(row, account) for row, account in await tx.session.execute(query)]
 
 
@@ -84,13 +86,14 @@ async def add(tx: Transaction, staff: Staff, given: Mapping[str, Any]) -> Subscr
         raise BadInput("there are too many", [f"subscriptions: you have {len(mine)}; right would be: end some first"])
     row = Subscription(
         kind="staff", account_id=account.id, channel="email", address=account.email, wants={}, created_at=tx.now, confirmed_at=tx.now,
-        zone=tx.house.rulebook.zones[account.city or tx.house.first_city].key, digest=digest_of(secrets.token_urlsafe(32)),
+        zone=tx.house.rulebook.zones[staff.city or tx.house.first_city].key, digest=digest_of(secrets.token_urlsafe(32)),
     )  # fmt: skip
-    _take(tx, row, account, given)
+    _take(tx, row, staff, given)
     await _require_own(tx, staff, row)
     tx.session.add(row)
     await tx.session.flush()
     tx.wakes_worker = True
+    await staff_log.note(tx, "subscription:added", account, staff.email, subscription=row.id, channel=row.channel, pace=row.pace)
     return row
 
 
@@ -98,12 +101,16 @@ async def change(tx: Transaction, staff: Staff, number: int, given: Mapping[str,
     """Change what is given, and leave the rest as it is. Raises NotKnown, BadInput."""
     row, account = await one(tx, staff, number)
     before = (row.channel, row.address)
-    _take(tx, row, account, {**given_of(row), **given})
+    owner = (await staff_by_account(tx, [account])).get(account.id or 0)
+    if owner is None:
+        raise NotKnown(f"subscription {number} is that of an account that has ended")
+    _take(tx, row, owner, {**given_of(row), **given})
     if (row.channel, row.address) != before:
         await _require_own(tx, staff, row)
     if row.pace == "at_once" and not row.wants.get("paused"):
         row.next_digest_at = tx.now  # what waited for a later digest is told now
     tx.wakes_worker = True
+    await staff_log.note(tx, "subscription:changed", account, staff.email, subscription=number, keys=sorted(given))
     return row
 
 
@@ -113,14 +120,15 @@ async def _require_own(tx: Transaction, staff: Staff, row: Subscription) -> None
     if row.channel == "sms":
         contacts = select(col(Contact.phone)).where(func.lower(col(Contact.email)) == staff.email.lower())
         mine = set((await tx.session.execute(contacts)).scalars())
-    if row.address.lower() not in mine and ROLES.index(staff.role) < ROLES.index("manager"):
+    if row.address.lower() not in mine and ROLES.index(staff.highest()) < ROLES.index("manager"):
         own = "your own e-mail address" if row.channel == "email" else "the number you are listed with as a contact"
         raise NotAllowed(f"{row.address} is not yours; right would be: {own}, or a manager who subscribes it for you")
 
 
 async def end(tx: Transaction, staff: Staff, number: int) -> None:
     """End a subscription; what was not sent yet is not sent. Raises NotKnown."""
-    row, _ = await one(tx, staff, number)
+    row, account = await one(tx, staff, number)
+    await staff_log.note(tx, "subscription:ended", account, staff.email, subscription=number)
     row.ended_at, row.ended_why, row.next_digest_at = tx.now, f"ended by {staff.email}", None
 
 
@@ -133,13 +141,12 @@ def given_of(row: Subscription) -> dict[str, Any]:
     return {**plain, **wants, **row.wants}
 
 
-def _take(tx: Transaction, row: Subscription, account: Account, given: Mapping[str, Any]) -> None:
+def _take(tx: Transaction, row: Subscription, owner: Staff, given: Mapping[str, Any]) -> None:
     """Put into a row what is given, checked as a whole. Raises BadInput with one line a fault."""
     faults = [f"{key}: unknown key; right would be: one of {', '.join(KEYS)}" for key in given if key not in KEYS]
     asked = {**given_of(row), **{key: value for key, value in given.items() if value is not None or key in ("area", "at_least_gallons")}}
     faults += _faults_of_words(asked)
-    staff = Staff(account.email, account.role, account.city)
-    cities = [city for city in tx.house.cities if staff.may_see(city)]
+    cities = [city for city in tx.house.cities if owner.may_see(city)]
     faults += _faults_of_lists(asked, {"cities": cities, "materials": CHOICES["material"], "stages": STAGES})
     faults += _faults_of_size_and_place(asked)
     address = asked["address"]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import func, or_, select
 from sqlmodel import col
 
+from service import staff_log
 from service.access import Staff
-from service.errors import BadInput, NotKnown
+from service.errors import BadInput, NotAllowed, NotKnown
 from service.events import AddressRestored, AddressSuppressed
 from service.spills import stated
 from service.tables import Contact, MessageRow, Obligation, Spill, Suppression
@@ -130,7 +131,7 @@ async def listed(tx: Transaction, staff: Staff, *, lifted: bool = False) -> list
     found = []
     for row in rows:
         cities, names = owners.get((row.channel, row.address), (set(), []))
-        if staff.city is None or not cities or staff.city in cities:
+        if not cities or any(staff.may_see(city) for city in cities):
             found.append((row, names))
     return found
 
@@ -168,14 +169,19 @@ def _addresses(contact: Contact) -> Iterable[tuple[str, str]]:
 
 async def lift(tx: Transaction, staff: Staff, number: int, reason: str) -> Suppression:
     """Lift a suppression, with a reason. Raises NotAllowed below manager, NotKnown, BadInput without a reason."""
-    staff.require("manager", staff.city)
+    staff.require("manager", None)
     reason = stated(reason)
     if not reason:
         raise BadInput("lifting needs a reason", ["reason: missing; right would be: why messages will be taken again"])
     mine = [row for row, _ in await listed(tx, staff) if row.id == number]
     if not mine:
         raise NotKnown(f"there is no suppressed address {number}")
+    cities = (await _owners(tx, mine))[mine[0].channel, mine[0].address][0]
+    if cities and not any(staff.may("manager", city) for city in cities):
+        raise NotAllowed(f"this needs the role manager in {' or '.join(sorted(cities))}")
     await restore(tx, mine[0].channel, mine[0].address, reason, staff.email, number)
+    city = min(cities) if len(cities) == 1 else None
+    await staff_log.note(tx, "address:lifted", None, staff.email, city=city, number=number, channel=mine[0].channel, reason=reason)
     return mine[0]
 
 

@@ -253,17 +253,25 @@ class PublicSpill(SQLModel, table=True):
 
 
 class Account(SQLModel, table=True):
-    """A member of staff. `role`: viewer, officer, manager, administrator; `city` None is every city."""
+    """A member of staff. What they may do where stands in service/account_tables.py, AccountRole."""
 
     id: int | None = Field(default=None, primary_key=True)
     email: str = Field(unique=True, max_length=320)
-    role: str = Field(max_length=20)
-    city: str | None = Field(default=None, max_length=40)
+    name: str = Field(default="", max_length=200, sa_column_kwargs={"server_default": ""})
     created_at: datetime
+    # Whoever has left signs in no more; the account stays, because the record names it.
+    ended_at: datetime | None = None
+    # An Argon2 hash; empty where the person signs in by mailed links alone.
+    password: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    password_at: datetime | None = None
+    # What the key of the authenticator app is derived from, since when it is asked for, and the newest time step that was used.
+    totp_seed: str = Field(default="", max_length=64, sa_column_kwargs={"server_default": ""})
+    totp_at: datetime | None = None
+    totp_step: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
 
 
 class Credential(SQLModel, table=True):
-    """A token of an account, kept as its SHA-256: an API token, a session, or a sign-in link that works once."""
+    """A token of an account, kept as its SHA-256. `purpose`: api, session; once: link, invite, recover; half: a code is still asked for."""
 
     id: int | None = Field(default=None, primary_key=True)
     account_id: int = Field(foreign_key="account.id", index=True)
@@ -271,7 +279,16 @@ class Credential(SQLModel, table=True):
     purpose: str = Field(max_length=12)
     created_at: datetime
     expires_at: datetime | None = None
+    # When it was used up, revoked or signed out; it is worth nothing from then on.
     used_at: datetime | None = None
+    # How its owner tells it from others: the beginning of a key and its name, the browser of a session and the address it was opened from.
+    hint: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
+    name: str = Field(default="", max_length=200, sa_column_kwargs={"server_default": ""})
+    network: str = Field(default="", max_length=64, sa_column_kwargs={"server_default": ""})
+    seen_at: datetime | None = None
+    # What a key may do, and in which one city; None is all that its account may.
+    scopes: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    city: str | None = Field(default=None, max_length=40)
 
 
 class IdempotencyKey(SQLModel, table=True):

@@ -20,6 +20,7 @@ from deadlines import Places, Rulebook
 from service.clock import Now
 from service.errors import NotKnown
 from service.events import SpillEvent, read_event
+from service.passwords import Passwords
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Spill
 
@@ -82,6 +83,7 @@ class House:
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
     reading_pictures: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    passwords: Passwords = field(default_factory=Passwords)
 
     @property
     def cities(self) -> tuple[str, ...]:

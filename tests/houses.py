@@ -33,6 +33,7 @@ from service.app import build_app
 from service.events import SpillEvent
 from service.library import open_places, open_rulebook
 from service.parties import example_contacts
+from service.passwords import Passwords
 from service.reactions import REACTIONS
 from service.settings import Settings
 from service.tables import Attempt, Contact, EventRow, MessageRow, Obligation, Spill
@@ -87,6 +88,7 @@ def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Pla
     )
     house = House(
         chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
+        passwords=Passwords(rounds=1, memory_kib=8, lanes=1),  # what is costly by design is cheap here
     )  # fmt: skip
     return replace(house, places=house.places.only(house.cities))
 

@@ -1,6 +1,6 @@
 """The HTTP API of the contract, section 5."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Security
 
 from service.api import (
     calendars,
@@ -18,22 +18,23 @@ from service.api import (
     subscriptions,
     templates,
 )
+from service.api.callers import KEY
 
 OPEN_DATA = public_spills.PATH
 router = APIRouter(prefix="/api/v1")
-router.include_router(spills.router)
-router.include_router(reports.router)
-router.include_router(clocks.router)
-router.include_router(photos.router)
-router.include_router(closing.router)
+router.include_router(spills.router, dependencies=[Security(KEY)])
+router.include_router(reports.router, dependencies=[Security(KEY)])
+router.include_router(clocks.router, dependencies=[Security(KEY)])
+router.include_router(photos.router, dependencies=[Security(KEY)])
+router.include_router(closing.router, dependencies=[Security(KEY)])
 router.include_router(quantities.router)
 router.include_router(rules.router)
-router.include_router(calendars.router)
+router.include_router(calendars.router, dependencies=[Security(KEY)])
 router.include_router(cities.router)
 router.include_router(public_spills.router)
-router.include_router(rotas.router)
-router.include_router(replies.router)
-router.include_router(templates.router)
-router.include_router(subscriptions.router)
+router.include_router(rotas.router, dependencies=[Security(KEY)])
+router.include_router(replies.router, dependencies=[Security(KEY)])
+router.include_router(templates.router, dependencies=[Security(KEY)])
+router.include_router(subscriptions.router, dependencies=[Security(KEY)])
 
 __all__ = ["OPEN_DATA", "router"]

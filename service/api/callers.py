@@ -7,15 +7,32 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fastapi import Request
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ValidationError
 
-from service.access import Staff, spill_for, staff_of
+from service.access import Staff, spill_for, staff_now, staff_of
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
 from service.parties import LinkNoLongerWorks, respondent_of_token
 from service.spills import storable
 from service.tables import DischargerLink, Spill
 from service.transaction import House, Transaction, reading
 
+# Only says in the OpenAPI document how calls show who makes them; `bearer` reads it.
+KEY = HTTPBearer(
+    scheme_name="key", auto_error=False, bearerFormat="sc_api_...",
+    description=(
+        "`Authorization: Bearer KEY`. Staff make keys under *Account* in the console, each for some of these scopes and perhaps for one"
+        " city:\n\n"
+        "- `read`: spills, clocks, reports and calendars (GET)\n"
+        "- `report`: `POST /api/v1/spills`, and nothing else\n"
+        "- `act`: what an officer does, and `read`\n"
+        "- `manage`: what a manager does, and `act`\n\n"
+        "A key is worth what its scopes allow, and never more than the role that its owner holds in the city of the spill: viewer, officer,"
+        " manager or administrator. `spillclock user token EMAIL` makes one for everything its owner may do. Whoever answers for a spill"
+        " shows the token of their private link instead: it opens that spill alone. 401: no key, or one that does not count any more."
+        " 403: a key without the scope, or an owner without the role. 404: a spill of a city that is not the owner's."
+    ),
+)  # fmt: skip
 _LONGEST_NUMBER = 300
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -57,12 +74,13 @@ def bearer(request: Request) -> str | None:
 
 
 async def signed_in(request: Request) -> Staff:
-    """The member of staff who calls. Raises NotSignedIn."""
+    """The member of staff who calls. Raises NotSignedIn; NotAllowed for a key that is not for reading, or here for changing anything."""
     token = bearer(request)
     if token is None:
         raise NotSignedIn("this call needs a staff token: Authorization: Bearer TOKEN")
-    async with reading(house_of(request)) as tx:
-        return await staff_of(tx, token, "api")
+    staff = await staff_now(house_of(request), token, "api")
+    staff.require_scope("read" if request.method in ("GET", "HEAD") else "act")
+    return staff
 
 
 async def caller_about(tx: Transaction, token: str | None, reference: str) -> tuple[Caller, Spill]:
@@ -71,6 +89,7 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
         raise NotSignedIn("this call needs a staff token, or the token of the discharger's private link")
     if token.startswith("sc_"):
         staff = await staff_of(tx, token, "api")
+        staff.require_scope("read")
         return Caller(staff.email, staff), await spill_for(tx, staff, reference)
     try:
         respondent = await respondent_of_token(tx, token)
@@ -85,8 +104,11 @@ async def caller_about(tx: Transaction, token: str | None, reference: str) -> tu
 
 async def known_caller(request: Request, reference: str) -> Caller:
     """Who calls about a spill, found out before their body is read. Raises as `caller_about`."""
+    token = bearer(request)
+    if token is not None and token.startswith("sc_"):
+        await staff_now(house_of(request), token, "api")  # which keeps that the key was used
     async with reading(house_of(request)) as tx:
-        caller, _ = await caller_about(tx, bearer(request), reference)
+        caller, _ = await caller_about(tx, token, reference)
         return caller
 
 

@@ -51,7 +51,7 @@ async def close(request: Request, reference: str) -> Standing:
     async with transaction(house_of(request), staff.email) as tx:
         spill = await spill_for(tx, staff, reference)
         staff.require("manager" if given.left_open else "officer", spill.city)
-        await closing.close(tx, spill, given.by_language(), staff.role, given.left_open)
+        await closing.close(tx, spill, given.by_language(), staff.office(spill.city), given.left_open)
         standing = closing.closed_in(await tx.history(spill))
     return Standing(reference=reference, closed=True, at=as_z(tx.now) or "", left_open=standing[1].left_open if standing else [])
 
@@ -63,7 +63,7 @@ async def reopen(request: Request, reference: str) -> Standing:
     given = await read_body(request, PublicWords)
     async with transaction(house_of(request), staff.email) as tx:
         spill = await spill_for(tx, staff, reference, "officer")
-        await closing.reopen(tx, spill, given.by_language(), staff.role)
+        await closing.reopen(tx, spill, given.by_language(), staff.office(spill.city))
     return Standing(reference=reference, closed=False, at=as_z(tx.now) or "")
 
 
@@ -74,6 +74,6 @@ async def answer(request: Request, reference: str) -> dict[str, Any]:
     given = await read_body(request, PublicWords)
     async with transaction(house_of(request), staff.email) as tx:
         spill = await spill_for(tx, staff, reference, "officer")
-        await following.answer(tx, spill, given.by_language(), staff.role)
+        await following.answer(tx, spill, given.by_language(), staff.office(spill.city))
         told = list(following.reporter_of(tx, spill).addresses)
     return {"reference": reference, "at": as_z(tx.now), "told_by": ["page", *told]}

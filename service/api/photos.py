@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from service import turnstile
-from service.access import spill_for, staff_of
+from service.access import spill_for, staff_now
 from service.api.callers import bearer, house_of
 from service.closing import closed_in
 from service.errors import BadInput, Conflict, NotKnown, NotSignedIn
@@ -102,9 +102,9 @@ async def _sender(house: House, token: str | None, reference: str) -> tuple[str,
     """Who sends photos: the name for the record, and in words. A reporter stays under no name of theirs."""
     if token is None:
         raise NotSignedIn("this call needs a staff token, or the token of the report's private page: Authorization: Bearer TOKEN")
+    staff = await staff_now(house, token, "api") if token.startswith("sc_") else None
     async with reading(house) as tx:
-        if token.startswith("sc_"):
-            staff = await staff_of(tx, token, "api")
+        if staff is not None:
             await spill_for(tx, staff, reference, "officer")
             return staff.email, staff.email
         spill = await _of_reporter(tx, token, reference)

@@ -131,8 +131,8 @@ async def list_rotas(request: Request, city: Annotated[str, Query(max_length=60)
     async with reading(house_of(request)) as tx:
         if city:
             city_law(tx.house, city)
-        staff.require("manager", city or staff.city)
-        cities = [one for one in tx.house.cities if staff.may_see(one) and city in ("", one)]
+        staff.require("manager", city or None)
+        cities = [one for one in tx.house.cities if staff.may("manager", one) and city in ("", one)]
         found = [rota for one in cities for rota in await rotas.rotas_of(tx, one)]
         warnings = [f"{one}: {line}" for one in dict.fromkeys(rota.city for rota in found) for line in await warnings_of(tx, one)]
         return RotasOut(rotas=[await _rota(tx, rota) for rota in found], warnings=warnings)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deadlines import as_z
 from service import obligations, spills, turnstile
-from service.access import spill_for, staff_of
+from service.access import spill_for, staff_now
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
 from service.errors import BadInput, NotAllowed
 from service.events import SpillEvent
@@ -30,6 +30,7 @@ _DISCHARGERS_ACTS = (
 )  # fmt: skip
 
 _REPORT_SCHEMA: dict[str, Any] = {
+    "security": [{}],  # a key, or none
     "requestBody": {
         "required": True,
         "content": {
@@ -56,7 +57,7 @@ _REPORT_SCHEMA: dict[str, Any] = {
                 }
             }
         },
-    }
+    },
 }
 
 
@@ -110,9 +111,9 @@ async def report_spill(request: Request, response: Response) -> Received:
     if token is None:
         await turnstile.check(request, turnstile.API_REPORT)
     else:
-        async with reading(house) as tx:
-            staff = await staff_of(tx, token, "api")
-        if staff.role == "viewer":  # a viewer may report like anybody, and states no more than anybody
+        staff = await staff_now(house, token, "api")
+        staff.require_scope("report")
+        if staff.highest() == "viewer":  # a viewer may report like anybody, and states no more than anybody
             staff = None
     body = await json_object(request, keep_repeats=True)
     key = request.headers.get("idempotency-key", "")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from alembic import context
 from sqlmodel import SQLModel
 
-from service import tables
+from service import account_tables, tables
 
-assert tables.Spill.metadata is SQLModel.metadata  # noqa: S101 - the import is what fills the metadata
+# The imports are what fills the metadata.
+assert tables.Spill.metadata is account_tables.AccountRole.metadata is SQLModel.metadata  # noqa: S101
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -9,12 +9,14 @@ Who is on call stands in `on_call`.
 Programs are kept from filling the form by `report_guard`; what looks automatic is judged in `held`. Open reports near a place: `nearby`.
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
+Staff keep their own account (`account`, letters in `account_mail`), administrators those of others (`users`).
 Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
 
 from service.pages import (
+    account,
     act,
     advisory,
     alerts,
@@ -42,6 +44,7 @@ from service.pages import (
     status,
     subscriptions,
     suppressions,
+    users,
     what_if,
 )
 from service.pages.problems import error_page
@@ -56,5 +59,7 @@ for part in (report_guard, nearby, held):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
+for part in (account, users):
+    router.include_router(part.router)
 
 __all__ = ["error_page", "router"]

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from deadlines import Calendar, CityLaw
 from deadlines.calendars import WEEKDAYS
-from service.access import ROLES, Staff
+from service.access import Staff
 from service.errors import BadInput, NotKnown
 from service.office_days import city_law, entries_of, left_of
 from service.pages.entrance import StaffRoute, signed_in
@@ -81,9 +81,10 @@ async def calendars_page(request: Request) -> Response:
     """The calendars of every city a person works for; of the one city at once."""
     staff = await signed_in(request)
     house = house_of(request)
-    if staff.city is not None:
+    cities = [city for city in house.cities if staff.may_see(city)]
+    if staff.city is not None and len(cities) == 1:
         return RedirectResponse(f"/staff/calendars/{staff.city}", 303)
-    found = [reach_of(house, city, house.now()) for city in house.cities]
+    found = [reach_of(house, city, house.now()) for city in cities]
     return staff_page(request, "calendars.html", staff=staff, found=found)
 
 
@@ -110,7 +111,7 @@ async def _calendar_page(request: Request, staff: Staff, city: str, faults: Sequ
         request, "calendar.html", 422 if faults else 200, staff=staff, city=city, title=city_name(house, city), zone=law.zone,
         calendar=calendar, reach=reach, weekend=[WEEKDAYS[number] for number in sorted(calendar.weekend)], years=years, year=year,
         days=days_of(calendar, entries, year), out=[entry for entry in entries if entry.removed_at and entry.day.year == year],
-        may_change=ROLES.index(staff.role) >= ROLES.index("manager"), faults=faults, typed=typed or Fields(), changed=changed,
+        may_change=staff.may("manager", city), faults=faults, typed=typed or Fields(), changed=changed,
         closes_at=calendar.closes_at.strftime("%I:%M %p").lstrip("0"), day_name=day_name,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service.access import ROLES, Staff
+from service.access import Staff
 from service.city_texts import Slot, faults_in, own_texts, previews, save_text, texts_of, withdraw_text, zone_and_name
 from service.errors import BadInput, NotKnown
 from service.pages.entrance import StaffRoute, signed_in
@@ -25,9 +25,10 @@ async def cities_page(request: Request) -> Response:
     """The cities whose texts a person may see; the one city's at once."""
     staff = await signed_in(request)
     house = house_of(request)
-    if staff.city is not None:
+    cities = [city for city in house.cities if staff.may_see(city)]
+    if staff.city is not None and len(cities) == 1:
         return RedirectResponse(f"/staff/templates/{staff.city}", 303)
-    return staff_page(request, "city_texts.html", staff=staff, cities={city: city_name(house, city) for city in house.cities}, city="")
+    return staff_page(request, "city_texts.html", staff=staff, cities={city: city_name(house, city) for city in cities}, city="")
 
 
 @router.get("/{city}")
@@ -66,7 +67,7 @@ async def _text_page(
         channel=CHANNELS[slot.channel], in_language=LANGUAGES[slot.language], own=own, ours=slot.ours, versions=kept, subject=subject,
         text=text, faults={field: _of(field, faults) for field in ("subject", "text")}, all_faults=faults,
         previews=() if faults else previews(house, city, slot, subject, text, now), musts=needed(slot.kind, slot.channel),
-        may_change=ROLES.index(staff.role) >= ROLES.index("manager"), is_draft=typed is not None and not faults,
+        may_change=staff.may("manager", city), is_draft=typed is not None and not faults,
         saved=request.query_params.get("saved", "") if typed is None else "",
     )  # fmt: skip
 

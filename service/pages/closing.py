@@ -9,7 +9,7 @@ from datetime import datetime
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service.access import ROLES, Staff, spill_for
+from service.access import Staff, spill_for
 from service.closing import History, close, closed_in, duties_in_the_way, reopen
 from service.errors import BadInput, Conflict
 from service.events import ReporterAdded
@@ -68,7 +68,7 @@ async def _close_page(
     return staff_page(
         request, "close.html", error.status if error else 200, staff=staff, spill=spill, zone=zone_of(house, spill.city), closing=shown,
         typed=typed or Fields(), faults=(error.faults or [str(error)]) if error else (), may={"officer": True},
-        may_leave_open=ROLES.index(staff.role) >= ROLES.index(ROLE_TO_LEAVE_OPEN),
+        may_leave_open=staff.may(ROLE_TO_LEAVE_OPEN, spill.city),
     )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ async def close_spill(request: Request, reference: str) -> Response:
         async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
             if left_open:
                 staff.require(ROLE_TO_LEAVE_OPEN, spill.city)
-            await close(tx, spill, _words(fields), staff.role, left_open)
+            await close(tx, spill, _words(fields), staff.office(spill.city), left_open)
     except (BadInput, Conflict) as error:
         return await _close_page(request, staff, reference, fields, error)
     return RedirectResponse(f"/staff/spills/{reference}?done=closed", 303)
@@ -97,7 +97,7 @@ async def reopen_spill(request: Request, reference: str) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     try:
         async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
-            await reopen(tx, spill, _words(fields), staff.role)
+            await reopen(tx, spill, _words(fields), staff.office(spill.city))
     except (BadInput, Conflict) as error:
         return await _close_page(request, staff, reference, fields, error)
     return RedirectResponse(f"/staff/spills/{reference}?done=reopened", 303)
@@ -109,7 +109,7 @@ async def answer_reporter(request: Request, reference: str) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     try:
         async with working_on(request, staff, reference, ROLE_TO_CLOSE) as (tx, spill):
-            await answer(tx, spill, _words(fields), staff.role)
+            await answer(tx, spill, _words(fields), staff.office(spill.city))
     except BadInput as error:
         return await _close_page(request, staff, reference, fields, error)
     return RedirectResponse(f"/staff/spills/{reference}?done=answered", 303)

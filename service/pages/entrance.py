@@ -11,7 +11,8 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 
-from service.access import SESSION_LASTS, Staff, spill_for, staff_of
+from service import turnstile
+from service.access import SESSION_LASTS, Device, Staff, spill_for, staff_now
 from service.errors import NotSignedIn
 from service.pages.rendering import house_of, is_secure
 from service.tables import Spill
@@ -20,7 +21,7 @@ from service.watch import providers_down
 
 SESSION_COOKIE = "spillclock_session"
 _OWN_PAGE = re.compile(
-    r"/staff(/spills/[A-Za-z0-9-]{1,24}(/advisory)?|/quantities|/replies|/suppressions|/subscriptions|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+    r"/staff(/spills/[A-Za-z0-9-]{1,24}(/advisory)?|/quantities|/replies|/suppressions|/subscriptions|/account|/users(/[0-9]{1,9}|/log)?|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
 )
 
 
@@ -56,8 +57,25 @@ async def signed_in(request: Request) -> Staff:
     token = request.cookies.get(SESSION_COOKIE)
     if not token:
         raise NotSignedIn("no session")
-    async with reading(house_of(request)) as tx:
-        return await staff_of(tx, token, "session")
+    return await staff_now(house_of(request), token, "session")
+
+
+# As browsers name themselves; those that name several are told by the first that fits.
+_BROWSERS = {
+    "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome", "Chrome": "Chrome", "Safari": "Safari",
+}  # fmt: skip
+_SYSTEMS = {
+    "iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "Windows": "Windows", "Mac OS X": "Mac", "CrOS": "Chromebook",
+    "Linux": "Linux",
+}  # fmt: skip
+
+
+def device_of(request: Request) -> Device:
+    """What a request comes from, in words that its owner knows again: Firefox on Windows, and the network it is in."""
+    said = request.headers.get("user-agent", "")[:400]
+    browser = next((name for mark, name in _BROWSERS.items() if f"{mark}/" in said), "Another browser")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in said), "")
+    return Device(f"{browser} on {system}" if system else browser, turnstile.sender_of(request))
 
 
 def next_page(wanted: str) -> str:

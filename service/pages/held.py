@@ -11,7 +11,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import held_reports
-from service.access import ROLES
 from service.errors import Conflict, NotKnown
 from service.judging import call_real, set_aside
 from service.pages.entrance import StaffRoute, signed_in
@@ -50,7 +49,7 @@ async def held_page(request: Request) -> Response:
         found, count = await held_reports.waiting(tx, _PAGE), await held_reports.how_many(tx)
     return staff_page(
         request, "held.html", staff=staff, lines=[_line(house, spill) for spill in found], count=count,
-        may_judge=ROLES.index(staff.role) >= ROLES.index("officer"), done=request.query_params.get("done", ""),
+        may_judge=staff.may("officer", None), done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 
@@ -75,7 +74,7 @@ async def judge(request: Request) -> Response:
         try:
             async with transaction(house, staff.email) as tx:  # each by itself: one that cannot be judged holds up no other
                 spill = await tx.spill(reference)
-                await (call_real(tx, spill) if wanted == "real" else set_aside(tx, spill, staff.role))
+                await (call_real(tx, spill) if wanted == "real" else set_aside(tx, spill, staff.office(spill.city)))
         except (Conflict, NotKnown):
             continue
     return RedirectResponse(f"/staff/held?done={wanted}" if chosen else "/staff/held", 303)

@@ -13,7 +13,6 @@ from fastapi.responses import RedirectResponse, Response
 from deadlines import read_moment
 from deadlines.ladder import ROLES
 from service import rotas
-from service.access import ROLES as RANKS
 from service.access import Staff
 from service.errors import BadInput, NotKnown
 from service.on_call import roster_of
@@ -50,7 +49,7 @@ async def _page(request: Request, staff: Staff, city: str, faults: Sequence[str]
     async with reading(house) as tx:
         roles = [await _role(tx, city, role) for role in ROLES]
         warnings = await warnings_of(tx, city)
-    may_change = RANKS.index(staff.role) >= RANKS.index("manager")
+    may_change = staff.may("manager", city)
     return staff_page(
         request, "on_call.html", 422 if faults else 200, staff=staff, city=city, title=city_name(house, city), zone=zone, roles=roles,
         warnings=warnings, faults=faults, typed=typed or Fields({}), may_change=may_change, done=request.query_params.get("done", ""),

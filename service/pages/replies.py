@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import replies
-from service.access import ROLES
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import read_fields
 from service.pages.rendering import house_of, staff_page, zone_of
@@ -32,7 +31,7 @@ async def replies_page(request: Request) -> Response:
         told.append(([reply for reply, _ in same], spill, zone_of(house, spill.city if spill else None)))
     return staff_page(
         request, "replies.html", staff=staff, found=told,
-        may_settle=ROLES.index(staff.role) >= ROLES.index("officer"), done=request.query_params.get("done", ""),
+        may_settle=staff.may("officer", None), done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 

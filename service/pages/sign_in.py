@@ -1,109 +1,131 @@
-"""Signing in and out. A mailed link works once, and only by a button: programs that follow links in mails use nothing up."""
+"""Signing in and out: by password or by a mailed link, then by a code where one is asked for; and setting a password by a mailed link.
+
+A link works once, and only by a button: programs that follow links in mails use nothing up. No answer tells who has an account.
+"""
 
 from __future__ import annotations
 
-import logging
-import uuid
-
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import func, select
-from sqlmodel import col
 from starlette.background import BackgroundTask
 
-from notifiers import Channel, Message, Outcome
-from service import turnstile
-from service.access import LINK_LASTS, SESSION_LASTS, account_of, close_session, issue, open_session, staff_of
-from service.errors import NotKnown, NotSignedIn
-from service.pages.entrance import SESSION_COOKIE, admitted, next_page
+from service import accounts, signing_in, turnstile
+from service.access import close_session, valid
+from service.errors import BadInput, NotSignedIn
+from service.lockout import Locked
+from service.pages import account_mail
+from service.pages.entrance import SESSION_COOKIE, admitted, device_of, next_page
 from service.pages.fields import read_fields
-from service.pages.rendering import house_of, staff_page
-from service.tables import Account, Credential
-from service.transaction import Transaction, transaction
+from service.pages.rendering import house_of, is_secure, staff_page
+from service.passwords import SHORTEST
+from service.transaction import reading, transaction
 
-log = logging.getLogger(__name__)
 router = APIRouter(prefix="/staff", include_in_schema=False)
-# So many links may be under way to one address; more would only fill a mailbox.
-_MOST_LINKS = 5
+# Holds the first step until the code is there; sent to the pages of signing in alone.
+_HALF_COOKIE, _HALF_PATH = "spillclock_half", "/staff/sign-in"
+_NOT_A_PAIR = "The address and the password do not fit together. Try again, or have a link mailed to you."
+_NO_TOKEN = "This token is not valid, used up or out of date. Ask for a new link, or for a new token."  # noqa: S105 - words, no token
 
 
 @router.get("/sign-in")
 async def sign_in_form(request: Request) -> Response:
-    """Ask for an e-mail address, or for a token that was given by hand."""
-    return staff_page(request, "sign_in.html", wanted=next_page(request.query_params.get("next", "")), sent=False, problem="")
+    """Ask for an e-mail address and a password, or for a token that was given by hand."""
+    return _form(request, next_page(request.query_params.get("next", "")))
+
+
+def _form(
+    request: Request, wanted: str, problem: str = "", status: int = 200, email: str = "", mailing: BackgroundTask | None = None
+) -> Response:
+    return staff_page(request, "sign_in.html", status, wanted=wanted, sent=mailing is not None, problem=problem, email=email, after=mailing)
 
 
 @router.post("/sign-in", dependencies=[Depends(turnstile.at("sign-in"))])
 async def sign_in(request: Request) -> Response:
-    """Mail a link, or take a token. The answer to an address is the same whether or not it has an account."""
+    """Take a password, a token, or mail a link. The answer to an address is the same whether or not it has an account."""
     fields = await read_fields(request)
-    wanted = next_page(fields.text("next"))
+    wanted, email = next_page(fields.text("next")), fields.text("email")
     if fields.text("token"):
         return await _by_token(request, fields.text("token"), wanted)
-    email = fields.text("email")
     if not email:
-        return staff_page(request, "sign_in.html", 422, wanted=wanted, sent=False, problem="Enter your e-mail address, or a token.")
-    mailing = BackgroundTask(_mail_link, request, email, wanted)
-    return staff_page(request, "sign_in.html", wanted=wanted, sent=True, problem="", after=mailing)
+        return _form(request, wanted, "Enter your e-mail address, or a token.", 422)
+    password = fields.values.get("password", [""])[-1]  # with the space around it, if there is any
+    by = fields.text("by") or ("password" if password else "link")
+    if by != "password":
+        mailing = BackgroundTask(account_mail.mail_link_to_sign_in, request, email, wanted)
+        return _form(request, wanted, mailing=mailing)
+    if not password:
+        return _form(request, wanted, "Enter your password, or have a link mailed to you.", 422, email)
+    try:
+        entered = await signing_in.by_password(house_of(request), email, password, device_of(request), _session(request))
+    except NotSignedIn:
+        return _form(request, wanted, _NOT_A_PAIR, 401, email)
+    except Locked as error:
+        response = _form(request, wanted, _wait(error), 429, email)
+        response.headers["Retry-After"] = str(error.retry_after)
+        return response
+    return _on(request, entered, wanted)
+
+
+def _wait(error: Locked) -> str:
+    minutes = -(-(error.retry_after or 1) // 60)
+    return f"Too many tries failed. Try again in {minutes} {'minute' if minutes == 1 else 'minutes'}, or have a link mailed to you."
+
+
+def _session(request: Request) -> str:
+    return request.cookies.get(SESSION_COOKIE, "")
+
+
+def _on(request: Request, entered: signing_in.Entered, wanted: str) -> Response:
+    """In, or on to the code."""
+    if not entered.asks_code:
+        response = admitted(request, entered.token, wanted)
+        response.delete_cookie(_HALF_COOKIE, path=_HALF_PATH)
+        return response
+    response = RedirectResponse("/staff/sign-in/code" + (f"?next={wanted}" if wanted != "/staff" else ""), 303)
+    response.set_cookie(
+        _HALF_COOKIE, entered.token, max_age=int(signing_in.HALF_LASTS.total_seconds()), path=_HALF_PATH, httponly=True, samesite="lax",
+        secure=is_secure(house_of(request)),
+    )  # fmt: skip
+    return response
 
 
 async def _by_token(request: Request, token: str, wanted: str) -> Response:
-    house = house_of(request)
+    by = signing_in.by_link if token.startswith("sc_link_") else signing_in.by_token
     try:
-        async with transaction(house, "sign-in") as tx:
-            if token.startswith("sc_link_"):
-                session = await open_session(tx, token)
-            else:
-                staff = await staff_of(tx, token, "api")
-                session = await issue(tx, await account_of(tx, staff.email), "session", SESSION_LASTS)
+        entered = await by(house_of(request), token, device_of(request), _session(request))
     except NotSignedIn:
-        problem = "This token is not valid, used up or out of date. Ask for a new link, or for a new token."
-        return staff_page(request, "sign_in.html", 401, wanted=wanted, sent=False, problem=problem)
-    return admitted(request, session, wanted)
+        return _form(request, wanted, _NO_TOKEN, 401)
+    return _on(request, entered, wanted)
 
 
-async def _mail_link(request: Request, email: str, wanted: str) -> None:
-    """Make a link and mail it, after the page was sent, so that the time it takes tells nothing."""
-    house = house_of(request)
+@router.get("/sign-in/code")
+async def code_page(request: Request) -> Response:
+    """Ask for the code of the app; without the first step, begin with that."""
+    wanted = next_page(request.query_params.get("next", ""))
     try:
-        async with transaction(house, "sign-in") as tx:
-            account = await account_of(tx, email)
-            if await _links_under_way(tx, account) >= _MOST_LINKS:
-                log.warning("no further sign-in link for account %s: %d were made in the last half hour", account.id, _MOST_LINKS)
-                return
-            token = await issue(tx, account, "link", LINK_LASTS)
-            address, at = account.email, tx.now
-    except NotKnown:
-        log.info("a sign-in link was asked for an address without an account")
-        return
-    channel: Channel | None = getattr(request.app.state, "channels", {}).get("email")
-    if channel is None:
-        log.error("no e-mail channel: the sign-in link cannot be sent")
-        return
-    link = f"{house.settings.public_url}/staff/enter/{token}" + (f"?next={wanted}" if wanted != "/staff" else "")
-    text = (
-        f"To sign in to Spillclock, open this link and press the button:\n\n{link}\n\n"
-        "It works once, for 30 minutes. If you did not ask for it, do nothing.\n"
-    )
-    message = Message(
-        key=uuid.uuid4().hex,
-        channel="email",
-        to=address,
-        subject="Your link to sign in",
-        text=text,
-        spill=None,
-        duty=None,
-        step=None,
-        at=at,
-    )
-    receipt = await channel.send(message)
-    if receipt.outcome is not Outcome.ACCEPTED:
-        log.error("a sign-in link was not accepted: %s", receipt.detail)
+        async with reading(house_of(request)) as tx:
+            await valid(tx, request.cookies.get(_HALF_COOKIE, ""), "half")
+    except NotSignedIn:
+        return RedirectResponse("/staff/sign-in", 303)
+    return staff_page(request, "sign_in_code.html", wanted=wanted, problem="")
 
 
-async def _links_under_way(tx: Transaction, account: Account) -> int:
-    mine = (col(Credential.account_id) == account.id, col(Credential.purpose) == "link", col(Credential.created_at) > tx.now - LINK_LASTS)
-    return await tx.session.scalar(select(func.count()).select_from(Credential).where(*mine)) or 0
+@router.post("/sign-in/code", dependencies=[Depends(turnstile.at("link"))])
+async def take_code(request: Request) -> Response:
+    """Take the code and open the session."""
+    fields = await read_fields(request)
+    wanted, half = next_page(fields.text("next")), request.cookies.get(_HALF_COOKIE, "")
+    try:
+        entered = await signing_in.by_code(house_of(request), half, fields.text("code"), device_of(request), _session(request))
+    except NotSignedIn:
+        return _form(request, wanted, "That took too long. Begin again.", 401)
+    except BadInput as error:
+        return staff_page(request, "sign_in_code.html", 422, wanted=wanted, problem=error.faults[0])
+    except Locked as error:
+        response = staff_page(request, "sign_in_code.html", 429, wanted=wanted, problem=_wait(error).partition(", or")[0] + ".")
+        response.headers["Retry-After"] = str(error.retry_after)
+        return response
+    return _on(request, entered, wanted)
 
 
 @router.get("/enter/{token}")
@@ -116,16 +138,70 @@ async def enter_page(request: Request, token: str) -> Response:
 async def enter(request: Request, token: str) -> Response:
     """Use the link and open a session."""
     fields = await read_fields(request)
-    return await _by_token(request, token, next_page(fields.text("next")))
+    return await _by_token(request, token if token.startswith("sc_link_") else "", next_page(fields.text("next")))
+
+
+@router.get("/recover")
+async def recover_form(request: Request) -> Response:
+    """Ask for the address of somebody who has forgotten the password."""
+    return staff_page(request, "recover.html", sent=False, problem="")
+
+
+@router.post("/recover", dependencies=[Depends(turnstile.at("sign-in"))])
+async def recover(request: Request) -> Response:
+    """Mail a link to set a new password. The answer is the same whether or not the address has an account."""
+    email = (await read_fields(request)).text("email")
+    if not email:
+        return staff_page(request, "recover.html", 422, sent=False, problem="Enter your e-mail address.")
+    mailing = BackgroundTask(account_mail.mail_link_to_recover, request, email)
+    return staff_page(request, "recover.html", sent=True, problem="", after=mailing)
+
+
+@router.get("/password/{token}")
+async def password_page(request: Request, token: str) -> Response:
+    """The form of an invitation, or of somebody who has forgotten the password; nothing is used up by looking."""
+    return await _password_page(request, token)
+
+
+async def _password_page(request: Request, token: str, problem: str = "", status: int = 200) -> Response:
+    try:
+        async with reading(house_of(request)) as tx:
+            account, purpose = await accounts.owner_of(tx, token)
+    except NotSignedIn:
+        return _form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
+    return staff_page(
+        request, "set_password.html", status, token=token, email=account.email, purpose=purpose, problem=problem, shortest=SHORTEST
+    )
+
+
+@router.post("/password/{token}", dependencies=[Depends(turnstile.at("link"))])
+async def set_password(request: Request, token: str) -> Response:
+    """Use the link: set the password, and sign in. An invitation may do without a password."""
+    fields = await read_fields(request)
+    password, again = (fields.values.get(name, [""])[-1] for name in ("password", "again"))
+    if password != again:
+        return await _password_page(request, token, "The two passwords are not the same. Type the same one twice.", 422)
+    house = house_of(request)
+    try:
+        account = await accounts.set_by_link(house, token, password)
+        async with transaction(house, account.email) as tx:
+            entered = await signing_in.admit(tx, account, device_of(request), "mailed link", _session(request))
+    except BadInput as error:
+        return await _password_page(request, token, error.faults[0], 422)
+    except NotSignedIn:
+        return _form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
+    response = _on(request, entered, "/staff/account")
+    if password:
+        response.background = BackgroundTask(account_mail.mail_notice, request, account.email, "Your password was set by a mailed link.")
+    return response
 
 
 @router.post("/sign-out")
 async def sign_out(request: Request) -> Response:
     """End the session."""
-    token = request.cookies.get(SESSION_COOKIE)
-    if token:
+    if _session(request):
         async with transaction(house_of(request), "sign-out") as tx:
-            await close_session(tx, token)
+            await close_session(tx, _session(request))
     response = RedirectResponse("/staff/sign-in", 303)
     response.delete_cookie(SESSION_COOKIE, path="/")
     return response

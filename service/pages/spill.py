@@ -80,8 +80,7 @@ async def _spill_page(request: Request, staff: Staff, reference: str, faults: Se
 
 def _may(staff: Staff, spill: Spill) -> dict[str, bool]:
     """What this person may do here, by role."""
-    rank = ROLES.index(staff.role) if staff.may_see(spill.city) else 0
-    return {role: rank >= ROLES.index(role) for role in ROLES}
+    return {role: staff.may(role, spill.city) for role in ROLES}
 
 
 def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:

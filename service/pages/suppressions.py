@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import suppressions
-from service.access import ROLES
 from service.errors import BadInput
 from service.pages import words
 from service.pages.entrance import StaffRoute, signed_in
@@ -33,7 +32,7 @@ async def _page(request: Request, faults: Sequence[str] = ()) -> Response:
     return staff_page(
         request, "suppressions.html", 422 if faults else 200, staff=staff, zone=zone_of(house, staff.city), faults=faults,
         standing=[one for one in found if one[0].lifted_at is None], lifted=[one for one in found if one[0].lifted_at is not None],
-        may_lift=ROLES.index(staff.role) >= ROLES.index("manager"), reason_words=suppressions.reason_words, channels=words.CHANNELS,
+        may_lift=staff.may("manager", None), reason_words=suppressions.reason_words, channels=words.CHANNELS,
         done=request.query_params.get("done", ""),
     )  # fmt: skip
 

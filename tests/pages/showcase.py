@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
-from service import access
+from service import access, accounts, api_keys
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
 from service.pages.speech import speech
@@ -24,6 +24,7 @@ from service.transaction import transaction
 from tests.houses import Household
 from tests.pages.browsing import serving
 from tests.pictures import photo
+from tests.service.people import GOOD, with_second_step
 from tests.service.test_public_alerts import subscribe, token_in
 from tests.spills import NOWHERE_NEAR, a_report
 
@@ -52,10 +53,21 @@ def send(action: str, **filled: str) -> Doing:
     """Fill fields and send the form that goes to this address, or one that ends like it, past every script that would keep it back."""
 
     async def do(page: Page) -> None:
+        form = page.locator(f"form[method=post][action$='{action}']").first
         for name, value in filled.items():
-            await page.locator(f"main [name='{name}']").first.evaluate("(field, value) => { field.value = value; }", value)
+            await form.locator(f"[name='{name}']").first.evaluate("(field, value) => { field.value = value; }", value)
         async with page.expect_navigation():
-            await page.locator(f"form[method=post][action$='{action}']").first.evaluate("form => form.submit()")
+            await form.evaluate("form => form.submit()")
+
+    return do
+
+
+def both(first: Doing, then: Doing) -> Doing:
+    """One after the other."""
+
+    async def do(page: Page) -> None:
+        await first(page)
+        await then(page)
 
     return do
 
@@ -93,6 +105,7 @@ _ALL_LOADED = """() => Promise.all([document.fonts.ready, ...[...document.images
   return image.decode().catch(() => null);
 })]).then(() => true)"""
 _FACTS = "city=chino&material=sewage&low=1500&unit=gal&reached=storm_drain&known_at=2026-12-01T14%3A05"
+_BEGIN = send("/second-step/begin", current=GOOD)
 _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=gal&substance-0-percent=93"
 
 # fmt: off
@@ -135,7 +148,12 @@ SCENES: tuple[Scene, ...] = (
     Scene("link-cut-off", "/status/cut-off"),
     Scene("sign-in", "/staff/sign-in", spanish=False),
     Scene("sign-in-sent", "/staff/sign-in", press("Send me a link", email="nobody@example.gov"), spanish=False),
-    Scene("sign-in-refused", "/staff/sign-in?problem=token", spanish=False),
+    Scene("sign-in-refused", "/staff/sign-in", send("/staff/sign-in", email="ann@example.org", password="wrong"), spanish=False),
+    Scene("sign-in-code", "/staff/sign-in", send("/staff/sign-in", email="careful@chino.example", password=GOOD), spanish=False),
+    Scene("recover", "/staff/recover", spanish=False),
+    Scene("recover-sent", "/staff/recover", press("Send me a link", email="nobody@example.gov"), spanish=False),
+    Scene("invited", "{invited}", spanish=False),
+    Scene("invited-fault", "{invited}", press("Begin", password="short", again="short"), spanish=False),
     Scene("board", "/staff", staff=True),
     Scene("spill", "/staff/spills/{spill}", staff=True),
     Scene("spill-unfolded", "/staff/spills/{spill}", unfold, staff=True),
@@ -160,6 +178,14 @@ SCENES: tuple[Scene, ...] = (
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
+    Scene("account", "/staff/account", unfold, staff=True),
+    Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
+    Scene("second-step", "/staff/account", _BEGIN, staff=True),
+    Scene("second-step-fault", "/staff/account", both(_BEGIN, press("Switch it on", code="000000")), staff=True),
+    Scene("people", "/staff/users", unfold, staff=True),
+    Scene("people-fault", "/staff/users", press("Send the invitation", email="noor@chino.example"), staff=True),
+    Scene("person", "/staff/users/2", unfold, staff=True),
+    Scene("staff-log", "/staff/users/log", staff=True),
     Scene("not-found-for-staff", "/staff/spills/SPL-2026-9999", staff=True),
 )
 # fmt: on
@@ -202,6 +228,7 @@ class Show:
 async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
     """The show, ready to be walked through."""
     async with serving(folder, browser) as served:
+        await with_second_step(served.home, "careful@chino.example")
         show = Show(served.home, served.url, browser, await _signed_in(served.home))
         await _rehearse(show)
         yield show
@@ -209,8 +236,13 @@ async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
 
 async def _signed_in(home: Household) -> str:
     async with transaction(home.house, "test") as tx:
-        account = await access.add_account(tx, "manager@chino.example", "manager", "chino")
-        return await access.issue(tx, account, "session", access.SESSION_LASTS)
+        account = await access.add_account(tx, "ruth@chino.example", "administrator", "chino", "Ruth Okafor")
+        account.password, account.password_at = await home.house.passwords.hashed(GOOD), tx.now
+        there = access.Device("Chrome on Android", "192.0.2.7")
+        await access.issue(tx, account, "session", access.SESSION_LASTS, device=there)
+        ruth = await access.staff_of(tx, await access.issue(tx, account, "session", access.SESSION_LASTS), "session")
+        await api_keys.make(tx, ruth, "Flow meter at pump 4", ["report"], "chino", 365)
+        return await access.issue(tx, account, "session", access.SESSION_LASTS, device=access.Device("Firefox on Windows", "192.0.2.8"))
 
 
 async def _rehearse(show: Show) -> None:
@@ -245,12 +277,16 @@ async def _rehearse(show: Show) -> None:
     }  # fmt: skip
     for name, which in (("status", reference), ("triage_status", triage)):
         show.tokens[name] = f"/status/{link_token(home.house, 'status', await home.spill(which))}"
+    async with transaction(home.house, "ruth@chino.example") as tx:
+        ruth = access.Staff("ruth@chino.example", "administrator", "chino")
+        _, invitation = await accounts.invite(tx, ruth, "lee@chino.example", "Lee Park", {"chino": "officer"})
+        show.tokens["invited"] = f"/staff/password/{invitation}"
     show.tokens |= await _links_of_the_discharger(home, reference)
 
 
 async def _links_of_the_discharger(home: Household, reference: str) -> dict[str, str]:
     """The pages behind the link of nobody in particular, and one that was taken back."""
-    async with transaction(home.house, "manager@chino.example") as tx:
+    async with transaction(home.house, "ruth@chino.example") as tx:
         spill = await tx.spill(reference)
         gone = await issue(tx, spill, "Sam Lee", "sam@goldenwok.example", "")
         await issue(tx, spill, "Dana Cruz", "dana@goldenwok.example", "", "es")

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from service import access
-from service.access import LINK_LASTS, SESSION_LASTS, Staff
+from service import access, signing_in
+from service.access import LINK_LASTS, SESSION_LASTS, Device, Staff
 from service.errors import BadInput, NotAllowed, NotKnown, NotSignedIn
 from service.parties import link_token, spill_of_token
 from service.tables import Credential
@@ -45,18 +45,15 @@ async def test_a_made_up_token_lets_nobody_in(small: Household, token: str) -> N
 
 async def test_a_sign_in_link_works_once_and_for_half_an_hour(small: Household) -> None:
     link = await an_account(small, "link", LINK_LASTS)
-    async with transaction(small.house, "test") as tx:
-        session = await access.open_session(tx, link)
+    session = (await signing_in.by_link(small.house, link, Device())).token
     assert (await whose(small, session, "session")).email == "ann@chino.example"
     with pytest.raises(NotSignedIn):
-        async with transaction(small.house, "test") as tx:
-            await access.open_session(tx, link)
+        await signing_in.by_link(small.house, link, Device())
     async with transaction(small.house, "test") as tx:
         late = await access.issue(tx, await access.account_of(tx, "ANN@chino.example"), "link", LINK_LASTS)
     small.clock.jump(minutes=30)
     with pytest.raises(NotSignedIn):
-        async with transaction(small.house, "test") as tx:
-            await access.open_session(tx, late)
+        await signing_in.by_link(small.house, late, Device())
 
 
 async def test_a_session_ends_by_itself_and_when_it_is_closed(small: Household) -> None:

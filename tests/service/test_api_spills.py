@@ -65,8 +65,7 @@ async def test_a_link_or_session_token_is_no_api_token(small: Household) -> None
     async with transaction(small.house, "test") as tx:
         account = await access.add_account(tx, "ann@chino.example", "administrator", None)
         link = await access.issue(tx, account, "link", timedelta(minutes=30))
-    async with transaction(small.house, "test") as tx:
-        session = await access.open_session(tx, link)
+        session = await access.issue(tx, account, "session", access.SESSION_LASTS)
     for token in (link, session):
         async with small.client(token) as client:
             assert is_problem(await client.get("/api/v1/spills"), 401)

@@ -118,3 +118,21 @@ async def test_a_day_has_one_entry_in_effect(database: AsyncEngine) -> None:
     await ask(database, ENTRY, TAKEN_OUT, ENTRY)
     with pytest.raises(DBAPIError, match=r"UNIQUE|uq_closures_in_effect"):
         await ask(database, ENTRY)
+
+
+async def test_the_one_role_of_an_account_becomes_the_first_of_several_and_back(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "0006")
+    added = "INSERT INTO account (id, email, role, city, created_at) VALUES"
+    await ask(
+        database, f"{added} (1, 'a@x.example', 'administrator', NULL, '2026-12-01'), (2, 'b@x.example', 'officer', 'chino', '2026-12-01')"
+    )
+    await migrate(database, command.upgrade, "head")
+    roles = "SELECT account_id, city, role FROM account_role ORDER BY account_id, city"
+    assert await ask(database, roles) == [(1, None, "administrator"), (2, "chino", "officer")]
+    given = "INSERT INTO account_role (account_id, city, role) VALUES"
+    for again in ("(1, NULL, 'viewer')", "(2, 'chino', 'viewer')"):
+        with pytest.raises(DBAPIError, match=r"UNIQUE|uq_account_role"):
+            await ask(database, f"{given} {again}")
+    await ask(database, f"{given} (2, 'ontario', 'viewer')")
+    await migrate(database, command.downgrade, "0006")
+    assert await ask(database, "SELECT role, city FROM account ORDER BY id") == [("administrator", None), ("viewer", "ontario")]

@@ -32,7 +32,7 @@ async def subscribe(home: Household, email: str = LEE, city: str | None = "chino
     async with transaction(home.house, "test") as tx:
         found = (await tx.session.execute(select(Account).where(col(Account.email) == email))).scalar_one_or_none()
         account = found or await access.add_account(tx, email, role, city)
-        return await subscriptions.add(tx, Staff(account.email, account.role, account.city), given)
+        return await subscriptions.add(tx, (await access.staff_by_account(tx, [account]))[account.id or 0], given)
 
 
 async def items(home: Household) -> list[SubscriptionItem]:
@@ -341,7 +341,7 @@ async def test_a_changed_city_narrows_a_subscription_to_it(home: Household) -> N
     await subscribe(home, pace="daily", stages=["new"])
     await home.report(a_report())
     async with transaction(home.house, "test") as tx:
-        (await access.account_of(tx, LEE)).city = "ontario"
+        await access.put_roles(tx, await access.account_of(tx, LEE), {"ontario": "officer"})
     told = await home.report(a_report(location=IN_ONTARIO))
     await home.live(days=1)
     [line] = digests(home)

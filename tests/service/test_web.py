@@ -6,6 +6,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
+from service.access import SCOPES
 from tests.houses import Household
 from tests.spills import a_report
 
@@ -33,6 +34,19 @@ async def test_the_openapi_document_is_valid_json_and_lists_the_paths(small: Hou
     assert {"description", "location", "seen_at", "material", "volume", "reached", "contact", "language"} <= set(
         body["schema"]["properties"]
     )
+
+
+async def test_the_openapi_document_says_which_calls_need_a_key_and_what_scopes_there_are(small: Household) -> None:
+    async with small.client() as client:
+        document = (await client.get("/openapi.json")).json()
+    key = document["components"]["securitySchemes"]["key"]
+    assert (key["type"], key["scheme"]) == ("http", "bearer")
+    assert all(f"`{scope}`" in key["description"] for scope in SCOPES)
+    paths = document["paths"]
+    assert paths["/api/v1/spills"]["get"]["security"] == [{"key": []}]
+    assert {} in paths["/api/v1/spills"]["post"]["security"]  # anybody may report
+    for path, method in (("/api/v1/rules", "get"), ("/api/v1/clocks", "post"), ("/api/v1/public/spills", "get"), ("/api/v1/cities", "get")):
+        assert "security" not in paths[path][method]
 
 
 async def test_the_documentation_page_is_there(small: Household) -> None:

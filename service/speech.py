@@ -96,6 +96,10 @@ class Speech:
         locale = LOCALES[self.language]
         return str(format_date(day, "EEE", locale=locale)), str(format_date(day, dated if year else pattern, locale=locale))
 
+    def dated(self, day: date) -> str:
+        """A calendar day with its year: Dec 7, 2026."""
+        return self.short_day(day, year=True)[1]
+
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""
         return str(format_datetime(moment, "h:mm a zzz", tzinfo=zone, locale=LOCALES[self.language]))

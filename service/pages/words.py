@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from service.pages.speech import marked
@@ -97,6 +98,22 @@ FACTS: Mapping[str, str] = {
 }  # fmt: skip
 
 LANGUAGE_CHOICES: Mapping[str, str] = {"en": "English", "es": "Español"}
+
+
+# What a fault names and no fact is.
+_FIELDS: Mapping[str, str] = {
+    "volume.quantity": "How much", "volume.low": "How much, or at least", "volume.high": "At most", "volume.unit": "Unit",
+    "location": "Place", "lat": "Latitude", "lon": "Longitude", "address": "Address",
+}  # fmt: skip
+
+
+def told(fault: str) -> str:
+    """A fault "volume.quantity: 'much' is no number; right would be: 12.5" for staff: with the words that stand on the form."""
+    place, colon, wrong = fault.partition(": ")
+    if not colon or not re.fullmatch(r"[a-z_.\[\]0-9]+", place):
+        return fault
+    name = _FIELDS.get(place) or FACTS.get(place) or plain(place.replace(".", " ")).capitalize()
+    return f"{name}: {wrong}"
 
 
 def plain(word: object) -> str:

@@ -33,7 +33,7 @@ async def test_each_duty_says_until_when_to_whom_how_and_why(site: Site) -> None
     for words in ("Tue Dec 1, 4:05 PM PST", "2 hours left", "Plus 2 hours of elapsed time", "by telephone or by e-mail"):
         assert words in board.text
     assert "The law gives no telephone number" in board.text
-    assert "Presumed. It counts until this is settled: Threat to people or the environment: yes or no?" in page.card(FIVE_DAYS).text
+    assert "Presumed. It counts until this is answered: Is it a threat to human health or the environment?" in page.card(FIVE_DAYS).text
     assert "The law may allow until Mon Dec 7, 11:59:59 PM PST" in page.card(FIVE_DAYS).text
     assert "Not verified." in page.card("Call the county health officer").text
     assert "10 duties are open." in page.text

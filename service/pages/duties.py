@@ -19,6 +19,7 @@ from service.obligations import clock_json, of_spill
 from service.pages import law_words, words
 from service.pages.day_strip import DayCell, cells_of
 from service.pages.fields import Fields
+from service.pages.law_told import limit_told
 from service.pages.rendering import rule_of, zone_of
 from service.pages.speech import Speech, is_immediate, moment_of
 from service.spills import record_act
@@ -131,6 +132,10 @@ class Duty:
     def strip(self, speech: Speech) -> list[DayCell]:
         """Its count as a row of days; empty where it has not started, or was decided before days were kept."""
         return cells_of(speech, self.row.strip)
+
+    def limit(self, speech: Speech) -> str:
+        """The time the law gives, in words."""
+        return limit_told(speech, self.clock["limit"])
 
     def how(self, speech: Speech) -> str:
         """The ways that count, in words."""

@@ -11,15 +11,7 @@ from deadlines.rules import Rule
 from service.pages.law_words import CHOICES, EVENTS, OWED_BY
 from service.pages.speech import Speech, marked
 
-_COUNTED = re.compile(r"(\d+) ((?:calendar |working |business )?(?:minute|hour|day|year))s?( before)?(?: by (\d\d:\d\d))?")
-# What is counted, one and many of it.
-_UNITS: Mapping[str, tuple[str, str]] = {
-    "minute": ("%(number)s minute", "%(number)s minutes"), "hour": ("%(number)s hour", "%(number)s hours"),
-    "day": ("%(number)s day", "%(number)s days"), "year": ("%(number)s year", "%(number)s years"),
-    "calendar day": ("%(number)s calendar day", "%(number)s calendar days"),
-    "working day": ("%(number)s working day", "%(number)s working days"),
-    "business day": ("%(number)s business day", "%(number)s business days"),
-}  # fmt: skip
+_COUNTED = re.compile(r"(\d+) (minute|hour|calendar day|working day|business day|year)s?( before)?(?: by (\d\d:\d\d))?")
 # Limits that no number alone says, and the ends of those that one begins.
 _LIMITS: Mapping[str, str] = {
     "immediately": marked("immediately"), "before the act": marked("before the act"),
@@ -52,13 +44,28 @@ def limit_told(speech: Speech, text: str) -> str:
     found = _COUNTED.fullmatch(bare)
     if bare in _LIMITS:
         said = speech.say(_LIMITS[bare])
-    elif found and found[2] in _UNITS:
-        said = speech.count(*_UNITS[found[2]], int(found[1]))
+    elif found:
+        said = _counted(speech, int(found[1]), found[2])
         said = speech.say("%(span)s before", span=said) if found[3] else said
         said = speech.say("%(span)s, by %(hour)s", span=said, hour=found[4]) if found[4] else said
     else:
         return text
     return speech.say("%(limit)s, or by the date in the order if that is sooner", limit=said) if bare != text else said
+
+
+def _counted(speech: Speech, number: int, unit: str) -> str:
+    match unit:
+        case "minute":
+            return speech.count("%(number)s minute", "%(number)s minutes", number)
+        case "hour":
+            return speech.count("%(number)s hour", "%(number)s hours", number)
+        case "calendar day":
+            return speech.count("%(number)s calendar day", "%(number)s calendar days", number)
+        case "working day":
+            return speech.count("%(number)s working day", "%(number)s working days", number)
+        case "business day":
+            return speech.count("%(number)s business day", "%(number)s business days", number)
+    return speech.count("%(number)s year", "%(number)s years", number)
 
 
 def starts_told(speech: Speech, rule: Rule) -> str:

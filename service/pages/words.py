@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from service.pages.speech import marked
@@ -103,17 +102,17 @@ LANGUAGE_CHOICES: Mapping[str, str] = {"en": "English", "es": "Español"}
 # What a fault names and no fact is.
 _FIELDS: Mapping[str, str] = {
     "volume.quantity": "How much", "volume.low": "How much, or at least", "volume.high": "At most", "volume.unit": "Unit",
-    "location": "Place", "lat": "Latitude", "lon": "Longitude", "address": "Address",
+    "location": "Place", "lat": "Latitude", "lon": "Longitude", "address": "Address", "reason": "Reason",
+    "where.en": "Where, roughly (English)", "what.en": "What happened (English)", "advice.en": "What people should do (English)",
+    "where.es": "Where, roughly (Español)", "what.es": "What happened (Español)", "advice.es": "What people should do (Español)",
 }  # fmt: skip
 
 
 def told(fault: str) -> str:
-    """A fault "volume.quantity: 'much' is no number; right would be: 12.5" for staff: with the words that stand on the form."""
+    """A fault "volume.quantity: 'much' is no number; right would be: 12.5" for staff: with the words that stand on the form, where there are any."""
     place, colon, wrong = fault.partition(": ")
-    if not colon or not re.fullmatch(r"[a-z_.\[\]0-9]+", place):
-        return fault
-    name = _FIELDS.get(place) or FACTS.get(place) or plain(place.replace(".", " ")).capitalize()
-    return f"{name}: {wrong}"
+    name = _FIELDS.get(place) or FACTS.get(place)
+    return f"{name}: {wrong}" if colon and name else fault
 
 
 def plain(word: object) -> str:

@@ -109,7 +109,7 @@ _FIELDS: Mapping[str, str] = {
 
 
 def told(fault: str) -> str:
-    """A fault "volume.quantity: 'much' is no number; right would be: 12.5" for staff: with the words that stand on the form, where there are any."""
+    """A fault "volume.quantity: 'much' is no number" for staff, with the words that stand on the form, where there are any."""
     place, colon, wrong = fault.partition(": ")
     name = _FIELDS.get(place) or FACTS.get(place)
     return f"{name}: {wrong}" if colon and name else fault

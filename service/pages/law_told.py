@@ -87,9 +87,10 @@ def rung_told(speech: Speech, rung: Rung) -> str:
     if rung.unless_acknowledged:
         told += speech.say(", unless somebody has said that they have seen it")
     if rung.every is not None:
-        told += speech.say(
+        again = speech.say(
             ", then again after %(span)s, %(times)s times in all", span=speech.span(rung.every), times=speech.number(rung.times)
         )
+        told += again + (speech.say(", each gap longer than the one before") if rung.growing > 1 else "")
     return told
 
 

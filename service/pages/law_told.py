@@ -81,8 +81,8 @@ def starts_told(speech: Speech, rule: Rule) -> str:
 
 def rung_told(speech: Speech, rung: Rung) -> str:
     """One rung of a ladder, in the language of a page: whom it wakes, how, and when."""
-    who = ", ".join(speech.say(_ROLES[role]) for role in rung.tell)
-    how = ", ".join(speech.say(_CHANNELS[channel]) for channel in rung.by)
+    who = speech.listed(speech.say(_ROLES[role]) for role in rung.tell)
+    how = speech.listed(speech.say(_CHANNELS[channel]) for channel in rung.by)
     told = speech.say("%(when)s: %(who)s, by %(how)s", when=_moment(speech, rung), who=who, how=how)
     if rung.unless_acknowledged:
         told += speech.say(", unless somebody has said that they have seen it")

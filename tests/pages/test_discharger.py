@@ -190,7 +190,7 @@ async def test_a_call_sheet_says_whom_to_call_and_what_to_say(site: Site) -> Non
         "tel:+19168458911",
     ]
     for words in (
-        "I call for Golden Wok LLC. You can call me back at +19095550144.",
+        "I call for Golden Wok LLC. You can call me back at 909-555-0144.",
         "I report a spill: Sewage or toilet water.",
         "About 1,500 gallons.",
         "City of Chino, California",

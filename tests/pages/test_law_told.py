@@ -38,6 +38,8 @@ def test_every_start_and_every_rung_of_a_ladder_is_told_in_words_and_in_spanish(
 def test_a_ladder_says_whom_it_wakes_how_and_when() -> None:
     [rule] = [rule for rule in RULES if rule.duty == "chino/rwqcb-2-hours"]
     told = [rung_told(ENGLISH, rung) for rung in rule.ladder]
-    assert told[1] == "15 minutes after the start: the supervisor, by text message, e-mail, unless somebody has said that they have seen it"
-    assert told[2] == "1 hour before it is due: the duty officer, the discharger, by text message, e-mail"
+    assert (
+        told[1] == "15 minutes after the start: the supervisor, by text message and e-mail, unless somebody has said that they have seen it"
+    )
+    assert told[2] == "1 hour before it is due: the duty officer and the discharger, by text message and e-mail"
     assert told[-1].endswith("unless somebody has said that they have seen it, then again after 1 hour, 8 times in all")

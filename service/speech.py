@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_datetime
+from babel.lists import format_list
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -68,6 +69,10 @@ class Speech:
             return escape(said)
         return Markup('<span lang="en">{}</span>').format(text)
 
+    def listed(self, things: Iterable[str]) -> str:
+        """Things one after the other: a, b and c."""
+        return str(format_list(list(things), style="standard", locale=LOCALES[self.language])).replace(", and ", " and ")
+
     def number(self, number: float) -> str:
         """A number as people of this language write it."""
         return str(format_decimal(number, locale=LOCALES[self.language]))
@@ -95,6 +100,10 @@ class Speech:
         dated = f"{pattern}, y" if self.language == "en" else f"{pattern} y"
         locale = LOCALES[self.language]
         return str(format_date(day, "EEE", locale=locale)), str(format_date(day, dated if year else pattern, locale=locale))
+
+    def dated(self, day: date) -> str:
+        """A calendar day with its year: Dec 7, 2026."""
+        return self.short_day(day, year=True)[1]
 
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -27,7 +28,7 @@ KINDS = {"advisory": marked("Advisory"), "update": marked("Update"), "all_clear"
 _STILL_SHOWN = timedelta(days=30)
 _FAULTS = {
     "area": marked("Choose at least one city, or give a point with a distance."),
-    "address": marked("This cannot be sent to. An e-mail address looks like ann@example.org, a number like (909) 555-0100."),
+    "address": marked("We cannot send to this address. An e-mail address looks like ann@example.org, a number like (909) 555-0100."),
 }  # fmt: skip
 _OTHER_FAULT = marked("Something in the form cannot be used.")
 
@@ -38,7 +39,10 @@ async def alerts_form(request: Request) -> Response:
     return await _alerts(request, Fields())
 
 
-async def _alerts(request: Request, typed: Fields, faults: Sequence[str] = (), status: int = 200, *, asked: bool = False) -> Response:
+async def _alerts(
+    request: Request, typed: Fields, faults: Mapping[str, str] = MappingProxyType({}), status: int = 200, *, asked: bool = False
+) -> Response:
+    """The page; `faults` has what is wrong under the id of the field, or under nothing."""
     house = house_of(request)
     async with reading(house) as tx:
         standing = [one for one in await _shown(tx) if not one["ended"]]
@@ -59,12 +63,14 @@ async def alerts(request: Request) -> Response:
         async with transaction(house_of(request), "public") as tx:
             await public_alerts.ask(tx, asked)
     except BadInput as error:
-        keys = dict.fromkeys(fault.partition(":")[0] for fault in error.faults)
-        faults = list(dict.fromkeys(speech.say(_FAULTS.get({"cities": "area"}.get(key, key), _OTHER_FAULT)) for key in keys))
+        first_city = f"city-{next(iter(house_of(request).cities))}"
+        places = {"area": first_city, "cities": first_city, "address": "address"}
+        keys = [fault.partition(":")[0] for fault in error.faults]
+        faults = {places.get(key, ""): speech.say(_FAULTS.get({"cities": "area"}.get(key, key), _OTHER_FAULT)) for key in keys}
         return await _alerts(request, fields, faults, 422)
     except public_alerts.TooMany:
         busy = speech.say("Too many people subscribe at the moment. Try again in an hour.")
-        return await _alerts(request, fields, [busy], 429)
+        return await _alerts(request, fields, {"": busy}, 429)
     return await _alerts(request, Fields(), asked=True)
 
 

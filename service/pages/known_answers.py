@@ -18,6 +18,7 @@ from service.parties import Respondent
 from service.tables import EventRow, Spill
 from service.transaction import House
 
+_OF_THIS_COUNTRY = re.compile(r"\+1(\d{3})(\d{3})(\d{4})")
 _CONTROL_NUMBER = re.compile(r"control number ([^;\n]{1,60})")
 # Acts that are measures against the spill, as reports ask for them.
 _MEASURES = ("cleanup_done", "repaired", "sampling_done", "responded")
@@ -108,9 +109,9 @@ class Known:
         return self.respondent.link.name if self.respondent and self.respondent.link else ""
 
     def telephone(self) -> str:
-        """The telephone of that person, else of whoever is responsible."""
+        """The telephone of that person, else of whoever is responsible; one of this country as it is read out: 909-555-0144."""
         mine = self.respondent.link.phone if self.respondent and self.respondent.link else ""
-        return mine or str(self.spill.discharger.get("phone") or "")
+        return _OF_THIS_COUNTRY.sub(r"\1-\2-\3", mine or str(self.spill.discharger.get("phone") or ""))
 
     def business(self) -> str:
         """The firm, with a person and a telephone."""

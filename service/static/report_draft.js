@@ -10,6 +10,7 @@
   const DRAFT = "spillclock-report";
   const WHO = "spillclock-report-who"; // who reports is forgotten with the tab
   const PRIVATE = ["name", "phone", "email"];
+  const STANDING = ["unit", "privacy", "language"]; // these hold an answer before anybody gives one
   const LONGEST = 3 * 86400 * 1000;
   const AGAIN = 20000;
   const said = one("sending");
@@ -73,7 +74,7 @@
       into[field.name] = (into[field.name] || []).concat(field.value);
     });
     const photos = form.elements.photos ? form.elements.photos.files.length : 0;
-    const any = Object.keys(typed).length || Object.keys(who).length || photos;
+    const any = Object.keys(typed).some(function (name) { return !STANDING.includes(name); }) || Object.keys(who).length || photos;
     const draft = { at: Date.now(), once: form.elements.once.value, step, photos, typed };
     remember(device, DRAFT, any ? draft : null);
     remember(tab, WHO, Object.keys(who).length ? who : null);
@@ -111,6 +112,7 @@
     const place = form.elements.lat.closest("details");
     place.open = place.open || Boolean(form.elements.lat.value || form.elements.lon.value);
     one("draft-found").hidden = false;
+    one("draft-note").hidden = true; // both offer to clear it; once is enough
     one("draft-photos").hidden = !draft.photos;
   }
 

@@ -33,7 +33,7 @@ async def test_each_duty_says_until_when_to_whom_how_and_why(site: Site) -> None
     for words in ("Tue Dec 1, 4:05 PM PST", "2 hours left", "Plus 2 hours of elapsed time", "by telephone or by e-mail"):
         assert words in board.text
     assert "The law gives no telephone number" in board.text
-    assert "Presumed. It counts until this is settled: Threat to people or the environment: yes or no?" in page.card(FIVE_DAYS).text
+    assert "Presumed. It counts until this is answered: Is it a threat to human health or the environment?" in page.card(FIVE_DAYS).text
     assert "The law may allow until Mon Dec 7, 11:59:59 PM PST" in page.card(FIVE_DAYS).text
     assert "Not verified." in page.card("Call the county health officer").text
     assert "10 duties are open." in page.text
@@ -190,7 +190,7 @@ async def test_a_call_sheet_says_whom_to_call_and_what_to_say(site: Site) -> Non
         "tel:+19168458911",
     ]
     for words in (
-        "I call for Golden Wok LLC. You can call me back at +19095550144.",
+        "I call for Golden Wok LLC. You can call me back at 909-555-0144.",
         "I report a spill: Sewage or toilet water.",
         "About 1,500 gallons.",
         "City of Chino, California",

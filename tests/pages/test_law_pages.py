@@ -23,6 +23,7 @@ from deadlines.rules import InForce
 from service.app import build_app
 from service.pages import day_strip, law_words
 from service.pages.fields import Fields
+from service.pages.law_told import limit_told
 from service.pages.speech import ENGLISH, speech
 from service.pages.what_if_query import facts_of, pairs_of, tidied
 from service.tables import Obligation
@@ -419,7 +420,7 @@ async def test_every_pack_is_listed_with_its_version_its_check_and_what_is_unrea
         assert (f"{unread} rule" in entry.text) == bool(unread)
         assert ("Not compared with its source yet." in entry.text) == (pack.checked is None)
         if pack.checked:
-            assert f"on {pack.checked.on} by {pack.checked.by}." in entry.text
+            assert f"on {ENGLISH.dated(pack.checked.on)} by {pack.checked.by}." in entry.text
 
 
 @pytest.mark.parametrize("pack", sorted(shipped_law().packs))
@@ -435,10 +436,11 @@ async def test_a_pack_shows_every_rule_that_stands_over_it_and_each_rule_in_full
             for row in rows
             if any((link["href"], link.text) == (f"/law/{rule.duty}", " ".join(rule.title.split())) for link in row.all("a"))
         ]
-        assert rule.limit.text in row.text
+        limit = limit_told(ENGLISH, rule.limit.text)
+        assert limit in row.text
         assert ("Unread" in row.text) == (not rule.verified)
         full = await visitor.get(f"/law/{rule.duty}")
-        for part in (rule.title, rule.citation, rule.says, rule.limit.text, rule.reading, *(item.says for item in rule.content)):
+        for part in (rule.title, rule.citation, rule.says, limit, rule.reading, *(item.says for item in rule.content)):
             assert " ".join(part.split()) in full.text
         assert (await spanish.get(f"/law/{rule.duty}?lang=es")).status == 200
     assert "Cuenta desde" in (await spanish.get(f"/law/{pack}?lang=es")).text

@@ -158,7 +158,7 @@ async def test_the_page_speaks_spanish(site: Site) -> None:
     for words in (
         "Lo que debe hacer por este derrame",
         "10 obligaciones están pendientes.",
-        "Quedan 2 horas",
+        "Vence en 2 horas",
         "mar 1 dic, 4:05 p.m. PST",
         "Hice esta llamada",
     ):

@@ -14,7 +14,7 @@ from deadlines.facts import FLAGS, METHODS
 from deadlines.strip import strip_as_json
 from service.acting import ACT_TYPES, named_by_start
 from service.errors import BadInput
-from service.followups import items_of, versions, wants_report
+from service.followups import items_of, reaches_city, versions, wants_report
 from service.obligations import clock_json, of_spill
 from service.pages import words
 from service.pages.day_strip import DayCell, cells_of
@@ -135,6 +135,17 @@ class Duty:
     def how(self, speech: Speech) -> str:
         """The ways that count, in words."""
         return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
+
+    @property
+    def reached(self) -> bool:
+        """Whether filing its report here hands it in to whom it is owed."""
+        return reaches_city(self.row, self.recipient)
+
+    def handed_in(self, speech: Speech) -> str:
+        """Where a report that was filed here has got to, and to whom a copy must still go; nothing where nobody is named."""
+        if self.recipient is None:
+            return ""
+        return speech.handed_in(speech.say(self.recipient.name), self.how(speech), to_city=self.reached)
 
     def settles(self, speech: Speech) -> list[str]:
         """The facts that would settle whether a presumed clock runs, in words."""

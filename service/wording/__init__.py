@@ -28,6 +28,6 @@ from service.wording.template import Own, Template, Values
 
 __all__ = [
     "METHOD_WORDS", "Alert", "News", "Owed", "Own", "Part", "Template", "Values", "Words", "advisory", "alert", "alerts", "compose",
-    "confirmation", "digest", "due_facts", "due_words", "first_words", "fitted", "for_filer", "for_reporter", "for_respondent", "from_reporter", "happened",
-    "has_begun", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
+    "confirmation", "digest", "due_facts", "due_words", "first_words", "fitted", "for_filer", "for_reporter", "for_respondent",
+    "from_reporter", "happened", "has_begun", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
 ]  # fmt: skip

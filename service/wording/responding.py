@@ -49,7 +49,8 @@ def for_filer(
     said = {
         "reference": spill.reference, "link": link, "city": city, "title": speech.say(str(owed.clock["title"])),
         "version": str(stamp.version), "name": ", ".join(part for part in (stamp.by, stamp.title) if part),
-        "standing": stamped(stamp, at, zone, speech), "missing": _missing(stamp, speech), "copy": _copy(owed, speech), "stop": stop_words("email", speech),
+        "standing": stamped(stamp, at, zone, speech), "missing": _missing(stamp, speech),
+        "copy": _copy(owed, speech), "stop": stop_words("email", speech),
     }  # fmt: skip
     return compose("filed", Values(said), speech, own)
 

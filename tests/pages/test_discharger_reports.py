@@ -58,6 +58,22 @@ async def test_what_the_record_knows_is_offered_and_marked(site: Site) -> None:
     assert [element["id"] for element in page.root.all() if element["id"].endswith("-known")] == ["item-material_type-known"]
 
 
+async def test_a_written_report_is_offered_nothing_that_nobody_has_said(site: Site) -> None:
+    threat = {"threat": True, "npdes_permittee": True}
+    written = "Send the permitting authority the written noncompliance report"
+    _, link, _ = await opened(site, **threat, seen_at="2026-12-01T13:00-08:00", volume="about two bathtubs")
+    page = await report_form(site, link, written)
+    assert page.one("item-period").text == "It was first seen about Dec 1, 2026, 1:00 PM PST. When it began is not on record."
+    assert page.one("item-cause").text == ""
+    volume = (await report_form(site, link)).one("item-volume").text
+    assert volume.startswith("about ")
+    assert volume.endswith(" gallons, as read from the words of the first report")
+    _, link, _ = await opened(site, **threat, discharged_at="2026-12-01T13:00-08:00")
+    assert (await report_form(site, link, written)).one("item-period").text == "It began Dec 1, 2026, 1:00 PM PST."
+    _, link, _ = await opened(site, **threat)
+    assert (await report_form(site, link, written)).one("item-period").text == ""
+
+
 async def test_a_draft_is_kept_and_says_what_is_still_empty(site: Site) -> None:
     reference, link, _ = await opened(site)
     page = await filed(site, await report_form(site, link), "draft", item__cause="roots in the lateral")

@@ -109,8 +109,12 @@ def test_of_a_spanish_plural_only_the_form_for_millions_says_de(domain: str, for
 
 @pytest.mark.parametrize(
     ("length", "says"),
-    [(timedelta(hours=1, minutes=48), "Vence en 1 hora 48 minutos"), (timedelta(minutes=1), "Vence en 1 minuto"), (timedelta(hours=2), "Vence en 2 horas")],
-)  # fmt: skip
+    [
+        (timedelta(minutes=1), "Vence en 1 minuto"),
+        (timedelta(hours=1, minutes=48), "Vence en 1 hora 48 minutos"),
+        (timedelta(hours=2), "Vence en 2 horas"),
+    ],
+)
 def test_the_time_left_reads_well_for_one_and_for_many(length: timedelta, says: str) -> None:
     assert SPANISH.say("%(span)s left", span=SPANISH.span(length)) == says
 

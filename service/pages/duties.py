@@ -17,6 +17,7 @@ from service.errors import BadInput
 from service.followups import items_of, reaches_city, versions, wants_report
 from service.obligations import clock_json, of_spill
 from service.pages import words
+from service.pages.counting_words import counting_words, limit_words
 from service.pages.day_strip import DayCell, cells_of
 from service.pages.fields import Fields
 from service.pages.rendering import rule_of, zone_of
@@ -135,6 +136,14 @@ class Duty:
     def how(self, speech: Speech) -> str:
         """The ways that count, in words."""
         return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
+
+    def limit(self, speech: Speech) -> str:
+        """Its time limit, in words."""
+        return limit_words(speech, str(self.clock["limit"]))
+
+    def counting(self, speech: Speech) -> list[str]:
+        """How its time was counted, in words, a sentence a step."""
+        return counting_words(speech, self.clock, self.zone)
 
     @property
     def reached(self) -> bool:

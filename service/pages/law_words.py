@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from service.pages import words
+from service.pages.counting_words import limit_words as limit_words
 from service.pages.speech import Speech, marked
 
 # The words of the closed lists of facts and events, apart from materials and places.

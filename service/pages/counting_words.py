@@ -100,6 +100,8 @@ def counting_words(speech: Speech, clock: Mapping[str, Any], zone: ZoneInfo) -> 
 def _not_counted(speech: Speech, clock: Mapping[str, Any]) -> str:
     if any(str(step).startswith(_CANNOT) for step in clock["counting"]):
         return speech.say("The last day cannot be counted now. Ask the city until when it must be done.")
+    if str(clock["limit"]).startswith("comply_by"):
+        return speech.say("It has not begun to count: the order names no time to comply, or it is not on record yet.")
     return speech.say("It has not begun to count: what it counts from has not happened, or is not on record yet.")
 
 

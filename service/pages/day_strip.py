@@ -24,7 +24,8 @@ _NOTES = (
 # The holidays of the calendars that ship; what a city adds stays in its own words.
 _HOLIDAYS = (
     marked("New Year's Day"), marked("Dr. Martin Luther King, Jr. Day"), marked("Presidents' Day"), marked("Memorial Day"),
-    marked("Independence Day"), marked("Labor Day"), marked("Veterans Day"), marked("Thanksgiving Day"), marked("Christmas Day"), marked("Friday before"), marked("Monday after"),
+    marked("Independence Day"), marked("Labor Day"), marked("Veterans Day"), marked("Thanksgiving Day"),
+    marked("Christmas Day"), marked("Friday before"), marked("Monday after"),
 )  # fmt: skip
 _HOLIDAY = re.compile(r"(?P<name>[^()]+?)(?: \((?P<moved>Friday before|Monday after)\))? (?P<law>\(.+\))")
 _DAYS = re.compile(r"(\d+) days")

@@ -64,7 +64,8 @@ def clocks(**facts: Any) -> list[Clock]:
 CASES = [
     {"jurisdiction": city, "volume": {"quantity": 60_000, "unit": "gal"}, "threat": True, "enrollee": True, "npdes_permittee": True,
      "accidental": True, "known_at": known_at, "events": [
-         {"type": "timeframe_revision_determined", "at": known_at}, {"type": "order_served", "order": "notice_of_violation", "at": known_at},
+         {"type": "timeframe_revision_determined", "at": known_at},
+         {"type": "order_served", "order": "notice_of_violation", "at": known_at},
      ]}
     for city in ("chino", "ontario", "soledad", "loveland-oh")
     for known_at in ("2026-12-01T05:47:53.028711Z", "2026-11-01T06:30:00.5Z")

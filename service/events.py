@@ -176,7 +176,8 @@ class FollowUpFiled(SpillEvent):
     """A written report was filed. `missing` is empty where it holds everything the duty asks; only then does it meet the duty.
 
     `certification`: the words that `by` certified it under, empty where nobody has; `amends`: the version it amends; `after_met`: the
-    duty had been met before, so that the stamp judges nothing; `attachments`: {name, size, sha256} of what was filed with it.
+    duty had been met before, so that the stamp judges nothing; `attachments`: {name, size, sha256} of what was filed with it; `reason`: why
+    it amends that version, empty where nobody says.
     """
 
     kind = "follow-up:filed"
@@ -193,6 +194,7 @@ class FollowUpFiled(SpillEvent):
     amends: int | None = None
     due_at: str | None = None
     after_met: bool = False
+    reason: str = ""
     attachments: list[dict[str, JsonValue]] = Field(default_factory=list)
 
 

@@ -128,6 +128,15 @@ class Speech:
             return self.say("No due time yet")
         return self.say("Immediately") if is_immediate(clock) else self.when(due_at, zone)
 
+    def handed_in(self, who: str, how: str, *, to_city: bool) -> str:
+        """Where a report that was filed here has got to, and to whom a copy must still go. `how`: the ways that count, in words."""
+        if to_city:
+            return self.say("The law asks for this report to an office of the city: %(who)s. Filing it here hands it in.", who=who)
+        return self.say(
+            "It is filed with the city, in Spillclock. It is not sent on from here. You must still send a copy to: %(who)s (%(how)s).",
+            who=who, how=how,
+        )  # fmt: skip
+
     def standing(self, clock: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> str:
         """How a clock stands at `now`, in words: 10 seconds left, overdue by 2 hours, done in time."""
         due_at, starts_at, met_at = moment_of(clock["due_at"]), moment_of(clock["starts_at"]), moment_of(clock["met_at"])

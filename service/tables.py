@@ -321,6 +321,11 @@ class FollowUp(SQLModel, table=True):
     certified_at: datetime | None = None
     certification: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
     amends: int | None = None
+    # Why it amends that version, as whoever filed it says; often empty.
+    reason: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    # Who wrote the text of each item, and what each person wrote of themselves, {by, title, email}: both by how the record names people.
+    writers: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
+    signers: dict[str, dict[str, str]] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
 
 
 class DischargerLink(SQLModel, table=True):

@@ -14,12 +14,12 @@ from deadlines.facts import METHODS
 from deadlines.strip import strip_as_json
 from service.acting import ACT_TYPES, named_by_start
 from service.errors import BadInput
-from service.followups import items_of, versions, wants_report
+from service.followups import items_of, reaches_city, versions, wants_report
 from service.obligations import clock_json, of_spill
 from service.pages import law_words, words
+from service.pages.counting_words import counting_words, limit_words
 from service.pages.day_strip import DayCell, cells_of
 from service.pages.fields import Fields
-from service.pages.law_told import limit_told
 from service.pages.rendering import rule_of, zone_of
 from service.pages.speech import Speech, is_immediate, moment_of
 from service.spills import record_act
@@ -133,13 +133,28 @@ class Duty:
         """Its count as a row of days; empty where it has not started, or was decided before days were kept."""
         return cells_of(speech, self.row.strip)
 
-    def limit(self, speech: Speech) -> str:
-        """The time the law gives, in words."""
-        return limit_told(speech, self.clock["limit"])
-
     def how(self, speech: Speech) -> str:
         """The ways that count, in words."""
         return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
+
+    def limit(self, speech: Speech) -> str:
+        """Its time limit, in words."""
+        return limit_words(speech, str(self.clock["limit"]))
+
+    def counting(self, speech: Speech) -> list[str]:
+        """How its time was counted, in words, a sentence a step."""
+        return counting_words(speech, self.clock, self.zone)
+
+    @property
+    def reached(self) -> bool:
+        """Whether filing its report here hands it in to whom it is owed."""
+        return reaches_city(self.row, self.recipient)
+
+    def handed_in(self, speech: Speech) -> str:
+        """Where a report that was filed here has got to, and to whom a copy must still go; nothing where nobody is named."""
+        if self.recipient is None:
+            return ""
+        return speech.handed_in(speech.say(self.recipient.name), self.how(speech), to_city=self.reached)
 
     def settles(self, speech: Speech) -> list[str]:
         """The questions whose answers would settle whether a presumed clock runs."""

@@ -14,6 +14,7 @@ from deadlines.explaining import rule_as_json
 from deadlines.rules import ALWAYS, Pack, Rule
 from service.errors import NotKnown
 from service.pages import law_told, law_words
+from service.pages.counting_words import limit_words
 from service.pages.rendering import house_of, page, spoken
 from service.pages.speech import Speech, marked
 
@@ -59,7 +60,7 @@ async def pack_page(request: Request, pack_id: str) -> Response:
 
 
 def _line(speech: Speech, rulebook: Rulebook, rule: Rule, city: Pack | None) -> RuleLine:
-    limit, starts = law_told.limit_told(speech, rule.limit.text), law_told.starts_told(speech, rule)
+    limit, starts = limit_words(speech, rule.limit.text), law_told.starts_told(speech, rule)
     return RuleLine(rule, limit, starts, _recipient(rulebook, rule, city), days_of(rule))
 
 
@@ -98,7 +99,7 @@ def _version(speech: Speech, rulebook: Rulebook, pack: Pack, rule: Rule) -> dict
     """A version of a rule as JSON has it, with its recipients by name, and in words its days, its limit, its start and whom it wakes."""
     told = rule_as_json(pack, rule, rulebook)
     words = {
-        "limit": law_told.limit_told(speech, rule.limit.text), "starts_from": law_told.starts_told(speech, rule),
+        "limit": limit_words(speech, rule.limit.text), "starts_from": law_told.starts_told(speech, rule),
         "ladder": [law_told.rung_told(speech, rung) for rung in rule.ladder],
     }  # fmt: skip
     return {**told, **words, "days": days_of(rule), "recipients": _recipients(rulebook, told["to"])}

@@ -1,8 +1,7 @@
-"""A rule in the words of a page: its time limit, what starts it, and whom it wakes. As JSON, deadlines.explaining tells the same."""
+"""A rule in the words of a page: what starts its time, and whom it wakes. As JSON, deadlines.explaining tells the same."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -11,16 +10,6 @@ from deadlines.rules import Rule
 from service.pages.law_words import CHOICES, EVENTS, OWED_BY
 from service.pages.speech import Speech, marked
 
-_COUNTED = re.compile(r"(\d+) (minute|hour|calendar day|working day|business day|year)s?( before)?(?: by (\d\d:\d\d))?")
-# Limits that no number alone says, and the ends of those that one begins.
-_LIMITS: Mapping[str, str] = {
-    "immediately": marked("immediately"), "before the act": marked("before the act"),
-    "comply_by": marked("by the date in the order"),
-    "comply_by, else immediately": marked("by the date in the order; where it has none, immediately"),
-    "every 7 calendar days until ended_at": marked("every 7 calendar days until the spill has ended"),
-    "every 7 calendar days until ended_at and once after": marked("every 7 calendar days until the spill has ended, and once after"),
-}  # fmt: skip
-_OR_SOONER = ", or comply_by if sooner"
 _STARTS: Mapping[str, str] = {
     "known_at": marked("when the spill was first known"), "reported_at": marked("when the city was told"),
     "planned_at": marked("when the act is planned for"),
@@ -36,36 +25,6 @@ _CHANNELS: Mapping[str, str] = {
     "sms": marked("text message"), "email": marked("e-mail"), "voice": marked("call"), "webhook": marked("webhook"),
     "apprise": marked("chat message"),
 }  # fmt: skip
-
-
-def limit_told(speech: Speech, text: str) -> str:
-    """A time limit as a pack states it, in the language of a page; one that has no words here stays as it stands."""
-    bare = text.removesuffix(_OR_SOONER)
-    found = _COUNTED.fullmatch(bare)
-    if bare in _LIMITS:
-        said = speech.say(_LIMITS[bare])
-    elif found:
-        said = _counted(speech, int(found[1]), found[2])
-        said = speech.say("%(span)s before", span=said) if found[3] else said
-        said = speech.say("%(span)s, by %(hour)s", span=said, hour=found[4]) if found[4] else said
-    else:
-        return text
-    return speech.say("%(limit)s, or by the date in the order if that is sooner", limit=said) if bare != text else said
-
-
-def _counted(speech: Speech, number: int, unit: str) -> str:
-    match unit:
-        case "minute":
-            return speech.count("%(number)s minute", "%(number)s minutes", number)
-        case "hour":
-            return speech.count("%(number)s hour", "%(number)s hours", number)
-        case "calendar day":
-            return speech.count("%(number)s calendar day", "%(number)s calendar days", number)
-        case "working day":
-            return speech.count("%(number)s working day", "%(number)s working days", number)
-        case "business day":
-            return speech.count("%(number)s business day", "%(number)s business days", number)
-    return speech.count("%(number)s year", "%(number)s years", number)
 
 
 def starts_told(speech: Speech, rule: Rule) -> str:

@@ -219,12 +219,15 @@ def _filed(scene: _Scene, event: e.FollowUpFiled) -> Told:
     stamp = "on time" if event.on_time else f"late by {ENGLISH.span(timedelta(seconds=event.late_by_s or 0))}"
     if event.after_met:
         stamp = "after the duty was done"
-    missing = [f"Missing: {item}" for item in event.missing]
-    whole = "incomplete" if missing else "complete"
+    details = [f"Missing: {item}" for item in event.missing]
+    whole = "incomplete" if details else "complete"
+    bad = bool(details)
+    if event.reason:
+        details.append(f"Why it was amended: “{event.reason}”")
     what = "Report certified and filed" if event.certification else "Report filed"
     version = f"version {event.version}" + (f", amends version {event.amends}" if event.amends else "")
     says = f"{what} by {event.by}, {stamp}, {whole}: {scene.title(event.duty)} ({version})."
-    return says, missing, "bad" if missing else "good"
+    return says, details, "bad" if bad else "good"
 
 
 def _rested(scene: _Scene, event: e.RungRested) -> Told:

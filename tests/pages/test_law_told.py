@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deadlines.rules import Rule
-from service.pages.law_told import limit_told, rung_told, starts_told
+from service.pages.counting_words import limit_words
+from service.pages.law_told import rung_told, starts_told
 from service.pages.speech import ENGLISH, speech
 from tests.houses import shipped_law
 
@@ -15,14 +16,13 @@ SPANISH = speech("es")
 
 @pytest.mark.parametrize("limit", sorted({rule.limit.text for rule in RULES}))
 def test_every_time_limit_is_told_in_words_and_in_spanish(limit: str) -> None:
-    english, spanish = limit_told(ENGLISH, limit), limit_told(SPANISH, limit)
+    english, spanish = limit_words(ENGLISH, limit), limit_words(SPANISH, limit)
     assert "_" not in english + spanish
     assert english != spanish
-    assert "comply" in limit or "ended_at" in limit or " by " in limit or english == limit
 
 
 def test_a_limit_that_has_no_words_stays_as_it_stands() -> None:
-    assert limit_told(SPANISH, "within one tide") == "within one tide"
+    assert limit_words(SPANISH, "within one tide") == "within one tide"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.duty)

@@ -114,6 +114,14 @@ def seen_at_of(raw: Mapping[str, Any], received_at: datetime, zone: ZoneInfo, fl
     return min(seen_at, received_at)
 
 
+def is_local(value: Any) -> bool:
+    """Whether a time is told by a clock and a calendar of some place, without its zone."""
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value.strip()).tzinfo is None
+    except ValueError:
+        return False
+
+
 def _is_on_clock_change(value: str, zone: ZoneInfo) -> bool:
     moment = datetime.fromisoformat(value.strip())
     return moment.tzinfo is None and falls_on_clock_change(moment, zone)

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.background import BackgroundTask
 
 from deadlines import Rule
+from service.image_reading import MOST_PIXELS
 from service.pages import words
 from service.pages.fields import Fields
 from service.pages.seals import frame_of
@@ -77,6 +78,7 @@ def environment(language: str) -> Environment:
     made.globals.update(
         speech=spoken, words=words, languages=LANGUAGES, static=_static, city_name=city_name, where_of=where_of, utc=utc_mark,
         local_input=local_input, no_fields=Fields(),
+        most_pixels=MOST_PIXELS,
     )  # fmt: skip
     made.filters["plain"] = words.plain
     return made

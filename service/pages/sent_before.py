@@ -1,7 +1,7 @@
 """What a browser has just sent: a signed note in a cookie, by which a report that is sent again is told of before it is kept twice.
 
-The note names the report and holds digests of what was typed, nothing that was. It tells of the same browser alone: an address of the network
-is shared by whole offices, and a private page must not open to a neighbour who typed the same words. Nothing is ever refused for it.
+The note names the report and holds digests of what was typed, nothing that was. It tells of the same browser alone: an address of the
+network is shared by whole offices, and a private page must not open to a neighbour who typed the same words. Nothing is refused for it.
 """
 
 from __future__ import annotations

@@ -79,8 +79,7 @@ from 9 to 10 am this morning | Tue 01 09:00 - Tue 01 10:00
 ahora mismo | Tue 01 14:05
 ahorita | Tue 01 14:05
 hace dos horas | Tue 01 12:05
-hace como hace una media hora | Tue 01 13:35
-una hora | Tue 01 13:05
+hace como una hora | Tue 01 13:05
 hace media hora | Tue 01 13:35
 hace hora y media | Tue 01 12:35
 hace aproximadamente 15 minutos | Tue 01 13:50

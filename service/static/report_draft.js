@@ -148,12 +148,14 @@
     document.write(text);
     document.close();
     // A browser tells of a page that it went to; of this one the heading tells that takes the focus.
-    const heading = document.querySelector("[data-problem] h2, h1");
-    if (heading) {
-      heading.tabIndex = -1;
-      heading.focus();
-    }
-    window.scrollTo(0, 0);
+    window.addEventListener("load", function () {
+      const heading = document.querySelector("[data-problem] h2") || document.querySelector("h1");
+      if (heading) {
+        heading.tabIndex = -1;
+        heading.focus({ preventScroll: true });
+      }
+      window.scrollTo(0, 0);
+    });
   }
 
   async function send() {

@@ -269,7 +269,7 @@ FIELDS = (
 
 
 async def send_hostile(site: Site, **sent: Any) -> str:
-    """Send a form. It is kept, or refused in words: never a fault of ours, and no header of theirs. Returns where it led, if it was kept."""
+    """Send a form. It is kept, or refused in words: never a fault of ours. Returns where it led, if it was kept."""
     before = len(await stored(site.home))
     answer = await site.visitor().http.post("/report", **sent)
     assert answer.status_code in (303, 400, 409, 413, 422), answer.text

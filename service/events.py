@@ -273,6 +273,13 @@ class ReporterAdded(SpillEvent):
     photos: int = 0
 
 
+class ContactCorrected(SpillEvent):
+    """The reporter put right how they can be reached, by these ways: email, phone. The addresses stand in no event."""
+
+    kind = "reporter:contact-corrected"
+    ways: list[str]
+
+
 class SaidToBeSame(SpillEvent):
     """The reporter said that it is the spill of an earlier report, `other`; empty: it is none of those that were offered."""
 
@@ -316,6 +323,13 @@ class FileKept(SpillEvent):
     obligation: int | None = None
     version: int | None = None
     place: dict[str, float] | None = None
+
+
+class FilesLeftOut(SpillEvent):
+    """Files that came with a report and were not kept: the name of each, and why: as service.kept_files.FileRefused says, or `disk`."""
+
+    kind = "file:left-out"
+    files: list[tuple[str, str]]
 
 
 class SpillClosed(SpillEvent):

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_datetime, get_timezone_name
 from babel.lists import format_list
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -108,6 +108,10 @@ class Speech:
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""
         return str(format_datetime(moment, "h:mm a zzz", tzinfo=zone, locale=LOCALES[self.language]))
+
+    def zone_name(self, zone: ZoneInfo) -> str:
+        """The zone by a name that holds all year, for fields that take a local time of any day: Pacific Time."""
+        return str(get_timezone_name(zone, zone_variant="generic", locale=LOCALES[self.language]))
 
     def span(self, length: timedelta) -> str:
         """A length of time in its two largest parts: 2 days 3 hours, 10 seconds."""

@@ -12,11 +12,13 @@ from fastapi.responses import Response
 
 from service import advisories, public_alerts, turnstile
 from service.errors import BadInput, NotKnown
+from service.locating import LONGEST_ADDRESS, city_named
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, page, spoken, zone_of
 from service.pages.speech import marked
+from service.spills import clean
 from service.tables import Advisory, Spill
-from service.transaction import Transaction, reading, transaction
+from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(include_in_schema=False)
 # How far around a point, in metres, as it is chosen on the form.
@@ -28,6 +30,7 @@ KINDS = {"advisory": marked("Advisory"), "update": marked("Update"), "all_clear"
 _STILL_SHOWN = timedelta(days=30)
 _FAULTS = {
     "area": marked("Choose at least one city, or give a point with a distance."),
+    "where": marked("Your words name no city that is served here. Choose a city, or put a pin on the map."),
     "address": marked("We cannot send to this address. An e-mail address looks like ann@example.org, a number like (909) 555-0100."),
 }  # fmt: skip
 _OTHER_FAULT = marked("Something in the form cannot be used.")
@@ -59,7 +62,7 @@ async def alerts(request: Request) -> Response:
     fields = await read_fields(request)
     speech = spoken(request)
     try:
-        asked = _asked(fields)
+        asked = _asked(house_of(request), fields)
         async with transaction(house_of(request), "public") as tx:
             await public_alerts.ask(tx, asked)
     except BadInput as error:
@@ -74,12 +77,19 @@ async def alerts(request: Request) -> Response:
     return await _alerts(request, Fields(), asked=True)
 
 
-def _asked(fields: Fields) -> public_alerts.Request:
+def _asked(house: House, fields: Fields) -> public_alerts.Request:
+    """What was asked for. Without a point, words about a place choose the city that they name. Raises BadInput where they name none."""
     circle: dict[str, Any] | None = None
     if fields.text("lat") or fields.text("lon"):
         circle = {"lat": _number(fields, "lat"), "lon": _number(fields, "lon"), "metres": _number(fields, "metres")}
+    cities, where = fields.all("cities"), clean(fields.text("where"))[:LONGEST_ADDRESS]
+    if where and circle is None:
+        named = city_named(house, where)
+        if named is None and not cities:
+            raise BadInput("no city served here is named", ["where: right would be: an address with its city"])
+        cities = list(dict.fromkeys([*cities, *([named] if named else [])]))
     channel, language = fields.text("channel", "email"), fields.text("language", "en")
-    return public_alerts.Request(channel, fields.text("address")[:320], language, fields.all("cities"), circle)
+    return public_alerts.Request(channel, fields.text("address")[:320], language, cities, circle)
 
 
 def _number(fields: Fields, key: str) -> float | None:

@@ -345,6 +345,12 @@ def _file_kept(_: _Scene, event: e.FileKept) -> Told:
     return f"A {event.purpose} was sent by {event.by or 'somebody'}.", details, "plain"
 
 
+def _left_out(_: _Scene, event: e.FilesLeftOut) -> Told:
+    count = len(event.files)
+    details = [f"{name}: {why.replace('_', ' ')}" for name, why in event.files]
+    return f"{count} {'file was' if count == 1 else 'files were'} sent that could not be kept.", details, "plain"
+
+
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReportReceived: _received,
     e.FactsRecorded: _facts,
@@ -406,6 +412,8 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.AdvisorySent: _advised,
     e.ReporterAdded: _from_reporter,
     e.FileKept: _file_kept,
+    e.FilesLeftOut: _left_out,
+    e.ContactCorrected: lambda _, event: (f"The reporter corrected the address given for {' and '.join(event.ways)}.", [], "plain"),
     e.CopyAsked: lambda _, event: ("The reporter took a copy of the record.", [], "quiet"),
     e.ActionAsked: lambda _, event: ("The reporter asks what action was taken.", [], "plain"),
     e.ReporterAnswered: _to_public("The reporter was told what was done."),

@@ -31,9 +31,10 @@ async def assign(tx: Transaction, spill: Spill, email: str) -> bool:
     if chosen == spill.officer:
         return False
     if chosen and chosen not in {account.email for account in await who_may_answer(tx, spill.city)}:
+        right = "the e-mail address of an officer or manager"
         raise BadInput(
             "this person cannot be put in charge",
-            [f"officer: {chosen[:80]!r} is no member of staff who may work on it; right would be: an officer's or manager's e-mail address"],
+            [f"officer: {chosen[:80]!r} may not work on it, or is unknown; right would be: {right}"],
         )
     await tx.record(spill, OfficerAssigned(officer=chosen, before=spill.officer))
     spill.officer = chosen

@@ -108,8 +108,9 @@ async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
     last: dict[tuple[str, str, str], str | None] = {}  # what each address was told last of each rung
     columns = (col(MessageRow.climb), col(MessageRow.state), col(MessageRow.channel), col(MessageRow.address))
     mine = select(*columns).where(col(MessageRow.obligation_id) == obligation.id)
-    messages = [(climb_id.split(":"), *more) for climb_id, *more in await tx.session.execute(mine)]
-    for (_, number, steps, *at_once), state, channel, address in sorted(messages, key=lambda one: int(one[0][1])):
+    messages = [(climb_id.split(":"), state, channel, address) for climb_id, state, channel, address in await tx.session.execute(mine)]
+    for parts, state, channel, address in sorted(messages, key=lambda one: int(one[0][1])):
+        _, number, steps, *at_once = parts
         if at_once or int(number) > len(plans):
             continue
         moments = {_moment_of(step, plans[int(number) - 1]) for step in steps.split(",")}

@@ -1,7 +1,7 @@
 """Reports that were merged: which tell of the same spill, and what the law counts of all of them.
 
-The spill that is worked on stands at the top; the others keep everything that is on record of them, and no clock of theirs runs. What counts
-at the top is worked out anew each time, so that nothing has to be put back when reports are taken apart:
+The spill that is worked on stands at the top; the others keep everything that is on record of them, and no clock of theirs runs. What
+counts at the top is worked out anew each time, so that nothing has to be put back when reports are taken apart:
 
 - its own facts, with the earliest moment at which any of the reports was known, reached the city, or says that it began;
 - its own acts and those on record of the others: a call made about a report was made about the spill.

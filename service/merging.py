@@ -61,9 +61,7 @@ def takeable(kept: Spill, other: Spill) -> dict[str, tuple[Any, Any]]:
     }
 
 
-async def merge(
-    tx: Transaction, kept: Spill, other: Spill, reason: str, *, take: Collection[str] = (), drop: Collection[int] = ()
-) -> bool:
+async def merge(tx: Transaction, kept: Spill, other: Spill, reason: str, *, take: Collection[str] = (), drop: Collection[int] = ()) -> bool:
     """Record that `other` tells of the same spill as `kept`, which is worked on from now on.
 
     `take` are the facts to be amended to what the other says; `drop` the numbers of clocks of the other that whoever merges has seen to

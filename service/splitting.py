@@ -113,7 +113,9 @@ def _facts_of(tx: Transaction, origin: Spill, part: Part, acts: int) -> dict[str
         faults.append(f"description: over {LONGEST_DESCRIPTION:,} characters; right would be: fewer")
     wrong = [key for key in part.facts if key not in FACT_KEYS or key == "events"]
     faults += [f"facts.{key}: it cannot be chosen; right would be: one of {', '.join(FACT_KEYS)}" for key in wrong]
-    faults += [f"acts: {place} is no event of {origin.reference}; right would be: 0 to {acts - 1}" for place in part.acts if not 0 <= place < acts]
+    faults += [
+        f"acts: {place} is no event of {origin.reference}; right would be: 0 to {acts - 1}" for place in part.acts if not 0 <= place < acts
+    ]
     if part.source not in SOURCES:
         faults.append(f"source: {clean(part.source)[:40]!r} is not a source; right would be: one of {', '.join(SOURCES)}")
     chosen = {**{key: value for key, value in origin.facts.items() if key != "events"}, **part.facts}

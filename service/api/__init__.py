@@ -17,6 +17,7 @@ from service.api import (
     spills,
     subscriptions,
     templates,
+    whole_spills,
 )
 
 OPEN_DATA = public_spills.PATH
@@ -35,5 +36,6 @@ router.include_router(rotas.router)
 router.include_router(replies.router)
 router.include_router(templates.router)
 router.include_router(subscriptions.router)
+router.include_router(whole_spills.router)
 
 __all__ = ["OPEN_DATA", "router"]

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from deadlines import Clock, as_z, read_moment
-from service.events import ActRecorded
+from service.events import ActRecorded, SpillEvent, SpillMerged
 from service.tables import EventRow, Spill
 from service.transaction import Transaction
 
@@ -108,6 +108,16 @@ async def _acts_of(tx: Transaction, spills: Sequence[Spill]) -> list[EventRow]:
 async def acts_by_place(tx: Transaction, spill: Spill) -> dict[int, int]:
     """The number of each act that is on record of a report, by its place among the events of that report."""
     return {place: _number(row) for place, row in enumerate(await _acts_of(tx, [spill]))}
+
+
+async def acts_since(
+    tx: Transaction, spill: Spill, head: Spill, history: Sequence[tuple[EventRow, SpillEvent]]
+) -> list[tuple[EventRow, SpillEvent]]:
+    """What was done at the spill that a report was merged into since it was; nothing of one that stands by itself."""
+    merged = [row.recorded_at for row, event in history if isinstance(event, SpillMerged)]
+    if spill.id == head.id or not merged:
+        return []
+    return [(row, event) for row, event in await tx.history(head) if isinstance(event, ActRecorded) and row.recorded_at >= merged[-1]]
 
 
 def _earliest(tx: Transaction, spills: Sequence[Spill]) -> dict[str, str]:

@@ -162,8 +162,9 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
         spill = await spill_for(tx, staff, reference)
         rows, history = await obligations.of_spill(tx, spill), await tx.history(spill)
         return {
-            **_summary(spill), **await whole_json(tx, spill, history), "description": spill.description, "location": location_json(house, spill),
-            "facts": spill.facts, "sources": sources_json(history), "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
+            **_summary(spill), **await whole_json(tx, spill, history), "description": spill.description,
+            "location": location_json(house, spill), "facts": spill.facts, "sources": sources_json(history), "reporter": spill.reporter,
+            "discharger": spill.discharger, "respond_url": respond_url(house, spill),
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
             "questions": await obligations.open_questions(tx, spill),
             "reportable_quantity": recorded_json(house.rulebook.quantities, spill.facts),
@@ -176,11 +177,9 @@ async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
     """Amend facts, with a reason. Both values are kept; clocks and alerts are planned anew in the same transaction."""
     await known_caller(request, reference)
     amendment = await read_body(request, Amendment)
+    changes = amendment.changes()
     return await _changed(
-        request,
-        reference,
-        "officer",
-        lambda tx, spill: spills.amend_facts(tx, spill, amendment.changes(), amendment.reason, amendment.source),
+        request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, changes, amendment.reason, amendment.source)
     )
 
 

@@ -18,7 +18,7 @@ from service.tables import MessageRow, Spill
 from service.transaction import Transaction
 
 _NOBODY = "nobody"
-_SHORT = {"sms": "text message", "email": "e-mail"}
+_CHANNELS = {"sms": "SMS", "email": "e-mail"}
 
 
 @dataclass
@@ -37,6 +37,23 @@ class Telling:
     if_unseen: bool = False
     reaches: bool = True
     about: list[str] = field(default_factory=list)
+
+
+async def ladders_of(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dict[int, list[tuple[PlannedRung, str]]]:
+    """The rungs still to come of each clock, each with whom it will tell and how."""
+    rungs = {duty.id: ladder_of(duty.row, tx.now) for duty in duties}
+    return {clock: [(rung, await _told_by(tx, spill, rung)) for rung in ladder] for clock, ladder in rungs.items()}
+
+
+async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
+    """Whom a rung tells, by the rotas as they are known now, and how."""
+    parts = []
+    for role in rung.tell:
+        people = await people_of(tx, spill, role, rung.at)
+        names = ", ".join(person.name for person in people if _ways(rung, person))
+        nobody = "nobody has an address for this" if people else "nobody fills this role"
+        parts.append(f"{_role(role)} ({names or nobody})")
+    return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
 
 
 async def planned_tellings(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> list[Telling]:
@@ -77,7 +94,7 @@ def _ways(rung: PlannedRung, person: Person) -> list[str]:
 
 
 def _way(channel: str) -> str:
-    return _SHORT.get(channel) or words.CHANNELS.get(channel, channel)
+    return words.CHANNELS.get(channel, channel)
 
 
 def _role(role: str) -> str:

@@ -19,7 +19,6 @@ from service.errors import BadInput, Conflict, NotKnown
 from service.events import ObligationAcknowledged, SpillEvent
 from service.fact_sources import SOURCES, STAFF
 from service.grouping import counted
-from service.ladders import ladder_of
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.closing import closing_shown
 from service.pages.deliveries import deliveries_of, tally
@@ -32,7 +31,7 @@ from service.pages.involved import involved_in
 from service.pages.open_questions import open_questions
 from service.pages.photos import files_of
 from service.pages.place import place_shown
-from service.pages.planned import planned_tellings
+from service.pages.planned import ladders_of, planned_tellings
 from service.pages.quantity_rows import UNIT_LABELS, checked_rows, padded, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.pages.reporter_news import words_of_reporter
@@ -71,7 +70,7 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         whole = await whole_shown(tx, spill, history)
         planned = await planned_tellings(tx, spill, duties)
         people = await involved_in(tx, spill, staff)
-        ladders = {duty.id: ladder_of(duty.row, tx.now) for duty in duties}
+        ladders = await ladders_of(tx, spill, duties)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),

@@ -6,11 +6,12 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from deadlines import agencies_of
+from deadlines import agencies_of, read_moment
 from deadlines.facts import CHOICES, METHODS
 from service.access import Staff, spill_for
 from service.assigning import assign
@@ -24,7 +25,7 @@ from service.pages.amendments import changes_from, told, typed_facts
 from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import house_of, staff_page, zone_of
-from service.pages.speech import local_input
+from service.pages.speech import ENGLISH, local_input
 from service.pages.spill import refused
 from service.referrals import Referral, refer
 from service.splitting import Part, split
@@ -151,7 +152,7 @@ async def _split_page(
     shown = typed_facts(spill, zone)
     values = {f"{part}.{key}": typed.text(f"{part}.{key}", shown[key]) if typed else shown[key] for part in "ab" for key in _SPLIT_FACTS}
     reached = {part: typed.all(f"{part}.reached") if typed else shown["reached"].split() for part in "ab"}
-    acts = [(place, words.plain(act["type"]), act) for place, act in enumerate(spill.facts.get("events", []))]
+    acts = [(place, _act_in_words(house, act, zone)) for place, act in enumerate(spill.facts.get("events", []))]
     return staff_page(
         request, "split.html", error.status if error else 200, staff=staff, spill=spill, zone=zone, shown=shown, values=values,
         reached=reached, acts=acts, typed=typed or Fields(), faults=(error.faults or [str(error)]) if error else (),
@@ -170,6 +171,13 @@ async def split_spill(request: Request, reference: str) -> Response:
     except (BadInput, Conflict) as error:
         return await _split_page(request, staff, reference, fields, error)
     return _back(second.reference, "split")
+
+
+def _act_in_words(house: House, act: Mapping[str, Any], zone: ZoneInfo) -> str:
+    """What was done, about whom or what, and when: Notice given, California Office of Emergency Services, Tue Dec 1, 2:25 PM PST."""
+    recipient = house.rulebook.recipients.get(str(act.get("recipient")))
+    what = [words.plain(act["type"]).capitalize(), recipient.name if recipient else "", words.plain(act.get("order", ""))]
+    return ", ".join([*filter(None, what), ENGLISH.stamp(read_moment(act["at"], zone), zone)])
 
 
 def _part(house: House, spill: Spill, fields: Fields) -> Part:

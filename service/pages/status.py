@@ -71,7 +71,8 @@ async def _status_page(
     added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
     return page(
         request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
-        news=news(speech, house, spill, [*history, *since]), merged=spill.merged_into is not None, flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
+        news=news(speech, house, spill, [*history, *since]), flags=plain_flags(speech, spill.flags), finished=_finished(owed),
+        owed=len(owed), merged=spill.merged_into is not None,
         raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
         done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, photo_faults=photo_faults, longest=LONGEST_ADDITION,

@@ -191,7 +191,7 @@ async def test_a_referral_is_recorded_and_ends_no_clock(site: Site) -> None:
         "contact": "A. Lee",
         "how": "email",
         "sent": "the report",
-        "because": "their channel",
+        "because": "theirs",
     }
     page = await visitor.send(page, f"/staff/spills/{reference}/refer", **said)
     assert "Santa Ana Regional Water Board (A. Lee), by e-mail" in page.text
@@ -206,8 +206,9 @@ async def test_only_the_citys_own_officers_decide_about_whole_spills(site: Site)
     reference, other = await site.home.report(a_report()), await site.home.report(a_report())
     viewer, stranger = await site.staff("viewer"), await site.staff("officer", "ontario")
     for path, fields in (
-        ("merge", {"other": other, "reason": "same"}), ("unmerge", {"reason": "no"}), ("split", {"reason": "two", "description": "x"}),
-        ("refer", {"agency": "x"}), ("officer", {"officer": ""}), ("amount", {"amount": "5"}), ("settle", {"fact": "threat", "answer": "no"}),
+        ("merge", {"other": other, "reason": "same"}), ("unmerge", {"reason": "no"}), ("split", {"reason": "two"}),
+        ("refer", {"agency": "x"}), ("officer", {"officer": ""}), ("amount", {"amount": "5"}),
+        ("settle", {"fact": "threat", "answer": "no"}),
     ):  # fmt: skip
         assert (await viewer.post(f"/staff/spills/{reference}/{path}", dict(fields))).status == 403, path
         assert (await stranger.post(f"/staff/spills/{reference}/{path}", dict(fields))).status == 404, path

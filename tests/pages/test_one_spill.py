@@ -109,7 +109,7 @@ async def test_people_are_reached_by_one_press(site: Site) -> None:
     links = {link["href"] for link in page.root.all("a") if link["href"].startswith("tel:")}
     assert {"tel:+19095550155", "tel:+19095550102", "tel:+18008527550"} <= links
     assert "Ana Ruiz" not in (await viewer.get(f"/staff/spills/{reference}")).text
-    page = await officer.send(page, f"/staff/spills/{reference}/officer")
+    page = await officer.send(page, f"/staff/spills/{reference}/officer", "I take charge")
     [event] = await site.home.events(reference, OfficerAssigned)
     assert event.officer == "officer@chino.example"
     assert "In charge: officer@chino.example" in page.text

@@ -43,6 +43,9 @@ class Spill(SQLModel, table=True):
     respond_version: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     # Since when a report that looks automatic waits for a person; `assess_at` is then when it is let go by itself, None once it was judged.
     held_at: datetime | None = Field(default=None, index=True)
+    # The spill that this report tells of, too; and who of the staff answers for this one, by e-mail address.
+    merged_into: int | None = Field(default=None, foreign_key="spill.id", index=True)
+    officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
 
 
 class EventRow(SQLModel, table=True):

@@ -15,6 +15,7 @@ from service.closing import History, closed_in
 from service.errors import BadInput, Conflict
 from service.events import FilesLeftOut, ReporterAdded
 from service.following import LONGEST_ADDITION, add_words, ask_for_action, correct_contact, note_copy, reporter_of, waits_for_answer
+from service.grouping import acts_since, head_of
 from service.held_reports import is_held
 from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
@@ -62,7 +63,9 @@ async def _status_page(
     async with reading(house) as tx:
         spill = await spill_of_token(tx, "status", token)
         history = await tx.history(spill)
-        owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
+        head = await head_of(tx, spill)
+        owed = [row for row in await of_spill(tx, head) if row.state not in ("withdrawn", "waived")]
+        since = await acts_since(tx, spill, head, history)
         will_be_told = bool(reporter_of(tx, spill).addresses)
         photos = await photos_of(tx, spill, speech)
         near = await offered(tx, speech, spill, history)
@@ -71,7 +74,8 @@ async def _status_page(
     added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
     return page(
         request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
-        news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
+        news=news(speech, house, spill, [*history, *since]), flags=plain_flags(speech, spill.flags), finished=_finished(owed),
+        owed=len(owed), merged=spill.merged_into is not None,
         raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
         done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, longest=LONGEST_ADDITION, nearby=near,

@@ -15,6 +15,7 @@ from service.pages import words
 from service.pages.amendments import told
 from service.pages.rendering import city_name, rule_of
 from service.pages.speech import ENGLISH, moment_of
+from service.pages.story_of_cases import TELLERS
 from service.suppressions import CHANNEL_NAMES
 from service.tables import EventRow, Spill
 from service.transaction import House
@@ -419,4 +420,5 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReporterAnswered: _to_public("The reporter was told what was done."),
     e.SpillClosed: _closed,
     e.SpillReopened: _to_public("The spill was opened again."),
+    **TELLERS,
 }

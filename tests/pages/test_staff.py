@@ -345,8 +345,8 @@ async def test_answering_an_open_question_settles_presumed_clocks(site: Site) ->
     visitor = await site.staff()
     reference, page = await opened(site, visitor)
     assert "Is what was spilled hazardous?" in page.text
-    [form] = [form for form in page.forms(f"/staff/spills/{reference}/amend") if "was.hazardous" in dict(sent_by(form))]
-    page = await visitor.post(f"/staff/spills/{reference}/amend", {**dict(sent_by(form)), "hazardous": "no", "reason": "it is sewage only"})
+    [form] = [form for form in page.forms(f"/staff/spills/{reference}/settle") if dict(sent_by(form))["fact"] == "hazardous"]
+    page = await visitor.send(page, form, "No")
     assert "Is what was spilled hazardous?" not in page.text
     assert (await site.home.clock_of(reference, "california/cal-oes-hazmat-release")).state == "withdrawn"
 

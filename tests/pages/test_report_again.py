@@ -74,7 +74,7 @@ async def test_nobody_else_is_asked_and_nobody_after_half_an_hour(site: Site) ->
 @pytest.mark.parametrize("cookie", ["", "x", "~~~", "SP-2026-00001.1796162700." + "0" * 32 + "." + "0" * 8 + "." + "0" * 32, "é" * 500])
 async def test_a_note_that_is_not_ours_changes_nothing(site: Site, cookie: str) -> None:
     visitor = site.visitor()
-    headers = {"cookie": f"{COOKIE}={cookie}".encode("latin-1")}
+    headers = {b"cookie": f"{COOKIE}={cookie}".encode("latin-1")}
     for _ in range(2):
         answer = await visitor.http.post("/report", data=FILLED, headers=headers)
         visitor.http.cookies.clear()

@@ -220,6 +220,8 @@ async def test_no_zone_stands_on_the_form_before_the_city_is_known(tmp_path: Pat
             assert read(await http.get("/what-if")).one("known_at")["value"] == ""
             asked = read(await http.get("/what-if?city=baltimore")).text
             assert ("Eastern Time" if language == "en" else "hora oriental") in asked
+            sent = read(await http.get("/what-if?city=baltimore&known_at=&low=5", follow_redirects=True))
+            assert sent.one("known_at")["value"] == "2026-12-01T17:05"  # now, in Baltimore
             typed = {"description": "x", "seen": "at", "seen_on": "2026-12-01T09:30"}
             there = await http.post("/report", data={**typed, "address": "100 Light St, Baltimore, MD"})
             assert there.status_code == 303

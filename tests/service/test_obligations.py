@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadlines import Rulebook
+from service.access import Staff
 from service.errors import BadInput, Conflict
 from service.events import (
     AssessmentFailed,
@@ -514,9 +515,9 @@ async def test_the_board_shows_what_is_due_next_first_and_unassigned_reports_las
     unassigned = await home.report(a_report(location=None))
     elsewhere = await home.report(a_report(location=IN_ONTARIO, reached=["storm_drain"]))
     home.clock.jump(minutes=20)
-    staff = type("Staff", (), {"city": None})
+    staff = Staff("officer@every-city.example", "officer", None)
     async with reading(home.house) as tx:
-        found = await board(tx, staff)  # type: ignore[arg-type]
+        found = await board(tx, staff)
     order = [entry["spill"].reference for entry in found]
     assert order[-1] == unassigned
     assert order.index(sooner) < order.index(later)

@@ -44,6 +44,7 @@ def _example(kind: str, speech: Speech, zone: ZoneInfo, city: str, now: datetime
         "happened": happened(_spill(is_long=is_long), speech), "reply": "", "name": "Dana Cruz, plant manager", "version": "2",
         "title": _TITLES[2] * (4 if is_long else 1), "standing": speech.say("Filed %(when)s, on time", when=when(now, zone, speech)),
         "missing": speech.say("It holds everything that the law lists."),
+        "copy": speech.handed_in(_LONG * 2 if is_long else "Example Water Board", speech.say("in writing"), to_city=False),
     }  # fmt: skip
     return Values({name: text.strip() for name, text in said.items()})
 

@@ -34,7 +34,8 @@ RECEIPT = papers.Receipt(
     recipient="Santa Ana Regional Water Board", version=2, content=[("when it began", "At two."), ("cause of the spill", "")],
     certification="I certify under penalty of law that this is true.", name="Ana Ruiz", title="Plant manager", firm="Golden Wok LLC",
     filed_at=AT, due_at=AT, late_by_s=7260, missing=["cause of the spill"], amends=1,
-    attachments=[papers.Attachment("drain.jpg", 12_345, "ab" * 32)],
+    attachments=[papers.Attachment("drain.jpg", 12_345, "ab" * 32)], reason="The camera showed it.",
+    handed_in="You must still send a copy to the board.",
 )  # fmt: skip
 RECORD = papers.RecordCopy(
     letterhead=HEAD, reference="SP-2026-00001", received_at=AT, made_at=AT, how="By the form on this website", words="Gray water.",
@@ -75,11 +76,12 @@ def test_a_paper_is_tagged_and_says_its_title_and_language(paper: papers.Paper, 
 def test_a_receipt_says_what_was_filed_when_and_how_late() -> None:
     text = " ".join(printed(draw(RECEIPT, "en")).text.split())
     for words in (
-        "City of Chino, California", "Receipt: Send the written report to the water board", "CMC 13.25.220",
+        "City of Chino, California", "Receipt: “Send the written report to the water board”", "CMC 13.25.220",
         "Santa Ana Regional Water Board", "Filed Dec 1, 2026, 2:05 PM PST, late by 2 hours 1 minute", "12,345 bytes", "Page 1 of",
         "2; it amends version 1, which is kept", "when it began At two.",
         "It is not complete, so it does not meet the duty yet. These are missing: • cause of the spill",
         "Certified by Ana Ruiz, Plant manager, Golden Wok LLC, Dec 1, 2026, 2:05 PM PST.",
+        "Owed to Santa Ana", "Why it was amended The camera showed it.", "You must still send a copy to the board.",
     ):  # fmt: skip
         assert words in text
     assert "ab" * 32 in text.replace(" ", "")

@@ -167,8 +167,9 @@ class _PackReader:
         entries = self.root.mapping("recipients")
         for key in entries:
             entry = entries.mapping(key)
-            entry.only("name", "telephone")
-            self.recipients[key] = Recipient(key, entry.text("name"), entry.texts("telephone"))
+            entry.only("name", "telephone", "city_office")
+            office = entry.flag("city_office", default=False)
+            self.recipients[key] = Recipient(key, entry.text("name"), entry.texts("telephone"), office)
 
     def _read_conditions(self, entry: Entry) -> None:
         for name in entry:

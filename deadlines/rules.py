@@ -15,11 +15,15 @@ from deadlines.limits import Limit
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Somebody a duty is owed to, as the law names them; `telephone` holds public numbers."""
+    """Somebody a duty is owed to, as the law names them; `telephone` holds public numbers.
+
+    `city_office`: an office of the city itself, so that what is handed in to the city has reached it.
+    """
 
     id: str
     name: str
     telephone: tuple[str, ...] = ()
+    city_office: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from service import escalation, obligations
 from service.errors import BadInput
 from service.events import EscalationAsked, ObligationAcknowledged
 from service.followups import wants_report
+from service.grouping import head_of
 from service.outbox import OPEN_STATES
 from service.spills import record_act
 from service.tables import EventRow, MessageRow, Obligation, Spill
@@ -41,10 +42,27 @@ class NotSo(BadInput):
 
 
 async def duties_of(tx: Transaction, message: MessageRow) -> list[Obligation]:
-    """The duties that a message tells of: its own, and those of the messages that went out as part of it."""
+    """The duties that a message tells of: its own, and those of the messages that went out as part of it.
+
+    Of a report that was merged since, those of the spill that it was merged into.
+    """
     carried = select(col(MessageRow.obligation_id)).where((col(MessageRow.id) == message.id) | (col(MessageRow.carried_by) == message.id))
     query = select(Obligation).where(col(Obligation.id).in_(carried)).order_by(col(Obligation.due_at), col(Obligation.id))
-    return list((await tx.session.execute(query)).scalars())
+    return [await _as_they_go_on(tx, row) for row in (await tx.session.execute(query)).scalars()]
+
+
+async def _as_they_go_on(tx: Transaction, row: Obligation) -> Obligation:
+    """The clock that a merged report's clock goes on as; the same one where nothing was merged, or it has no counterpart."""
+    spill = await tx.session.get_one(Spill, row.spill_id)
+    if spill.merged_into is None or row.state != "withdrawn":
+        return row
+    there = await obligations.of_spill(tx, await head_of(tx, spill))
+    return next((one for one in there if one.duty == row.duty and one.occurrence == row.occurrence and one.state != "withdrawn"), row)
+
+
+async def _spill_of(tx: Transaction, spill: Spill, row: Obligation) -> Spill:
+    """The spill that a duty of a message is one of by now."""
+    return spill if row.spill_id == spill.id else await tx.session.get_one(Spill, row.spill_id)
 
 
 async def open_duties_of(tx: Transaction, message: MessageRow) -> list[Obligation]:
@@ -56,8 +74,9 @@ async def see(tx: Transaction, spill: Spill, message: MessageRow) -> list[Obliga
     """Record that whoever got a message has seen it. Returns the duties that this is about; none where all are closed."""
     found = await open_duties_of(tx, message)
     for row in found:
-        if not await _just_seen(tx, spill, row, message.person):
-            await obligations.acknowledge(tx, row, spill, message.person)
+        its_spill = await _spill_of(tx, spill, row)
+        if not await _just_seen(tx, its_spill, row, message.person):
+            await obligations.acknowledge(tx, row, its_spill, message.person)
     return found
 
 
@@ -72,7 +91,7 @@ async def escalate(tx: Transaction, spill: Spill, message: MessageRow) -> list[s
     told: list[str] = []
     for row in await open_duties_of(tx, message):
         await tx.record(spill, EscalationAsked(obligation=row.id or 0, duty=row.duty, person=message.person, message=message.id))
-        told += await escalation.climb_now(tx, spill, row)
+        told += await escalation.climb_now(tx, await _spill_of(tx, spill, row), row)
     return list(dict.fromkeys(told))
 
 
@@ -91,6 +110,7 @@ async def finish(tx: Transaction, spill: Spill, row: Obligation, role: str, note
         raise NotSo("kept")
     if wants_report(row):
         raise NotSo("report")
+    spill = await _spill_of(tx, spill, row)
     try:
         await record_act(tx, spill, {"at": as_z(tx.now), **_act_of(tx, spill, row)}, note)
     except NotSo:
@@ -127,7 +147,7 @@ def named_by_start(spill: Spill, row: Obligation, rule: Rule | None) -> dict[str
     """Which order or hearing an act is about, as the event says that started the clock."""
     events = spill.facts.get("events", [])
     number = row.clock["event"]
-    start = events[number] if number is not None and number < len(events) else {}
+    start = events[number] if number is not None and number < len(events) else row.clock.get("started_by", {}).get("act", {})
     if row.act == "order":
         return {"order": start["order"]} if start.get("order") in ORDERS else {}
     if row.act in ("hearing", "hearing-notice") and rule:

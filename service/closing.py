@@ -43,6 +43,8 @@ async def close(tx: Transaction, spill: Spill, words: Mapping[str, str], office:
     a spill that is closed, and with the titles of open duties that were not acknowledged.
     """
     said = checked_words(words, "why it is closed, in words for the person who reported it")
+    if spill.merged_into is not None:
+        raise Conflict(f"{spill.reference} was merged into another spill; it is closed with that one")
     if closed_in(await tx.history(spill)) is not None:
         raise Conflict(f"{spill.reference} is closed already")
     opened = await duties_in_the_way(tx, spill)
@@ -56,6 +58,8 @@ async def close(tx: Transaction, spill: Spill, words: Mapping[str, str], office:
 async def reopen(tx: Transaction, spill: Spill, words: Mapping[str, str], office: str) -> None:
     """Open a closed spill again. Raises BadInput without a reason in English, Conflict where it is open."""
     said = checked_words(words, "why it is opened again")
+    if spill.merged_into is not None:
+        raise Conflict(f"{spill.reference} was merged into another spill; it is opened again with that one")
     if closed_in(await tx.history(spill)) is None:
         raise Conflict(f"{spill.reference} is open")
     await tx.record(spill, SpillReopened(words=said, office=office))

@@ -48,7 +48,7 @@ _Moment = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was told about an obligation before its calendar changed: which rungs at which moments, and to which address each."""
+    """What was told about an obligation before it was planned anew: which rungs at which moments, and to which address each last."""
 
     reached: set[_Moment]
     sent: set[tuple[_Moment, str, str]]
@@ -75,7 +75,7 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
     moved = isinstance(event, ObligationMoved)
     if isinstance(event, ObligationMoved) and not event.replanned:
         return
-    told = await _told_before(tx, obligation) if isinstance(event, ObligationMoved) and event.calendar else None
+    told = await _told_before(tx, obligation) if isinstance(event, ObligationMoved) and (event.calendar or event.regrouped) else None
     if moved:
         await outbox.cancel(tx, obligation)
     obligation.plan_no += 1
@@ -105,20 +105,22 @@ async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
             moments = {_moment_of(step, plans[-1]) for step in payload["steps"]}
             # What an acknowledgement still keeps back is looked at anew.
             reached = reached - moments if payload.get("until", "") > tx.now.isoformat() else reached | moments
-    told = _Told(reached, set())
+    last: dict[tuple[str, str, str], str | None] = {}  # what each address was told last of each rung
     columns = (col(MessageRow.climb), col(MessageRow.state), col(MessageRow.channel), col(MessageRow.address))
-    for climb_id, state, channel, address in await tx.session.execute(
-        select(*columns).where(col(MessageRow.obligation_id) == obligation.id)
-    ):
-        _, number, steps, *at_once = climb_id.split(":")
+    mine = select(*columns).where(col(MessageRow.obligation_id) == obligation.id)
+    messages = [(climb_id.split(":"), state, channel, address) for climb_id, state, channel, address in await tx.session.execute(mine)]
+    for parts, state, channel, address in sorted(messages, key=lambda one: int(one[0][1])):
+        _, number, steps, *at_once = parts
         if at_once or int(number) > len(plans):
             continue
         moments = {_moment_of(step, plans[int(number) - 1]) for step in steps.split(",")}
         if state in ("accepted", "refused", "gave_up"):
-            told.sent.update((moment, channel, address) for moment in moments)
+            last.update({(step, channel, address): moment for step, moment in moments})
         else:  # taken back or under way: whoever has not got it is told by the new plan
             reached -= moments
-    return told
+    sent = {((step, moment), channel, address) for (step, channel, address), moment in last.items()}
+    superseded = {(step, moment) for step, moment in reached for (other, *_), said in last.items() if other == step and said != moment}
+    return _Told(reached - superseded, sent)
 
 
 async def stop(tx: Transaction, recorded: Recorded) -> None:

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field, JsonValue
 
+from service.case_events import DuplicateGivenBack as DuplicateGivenBack
+from service.case_events import DuplicateTaken as DuplicateTaken
+from service.case_events import OfficerAssigned as OfficerAssigned
+from service.case_events import SpillMerged as SpillMerged
+from service.case_events import SpillReferred as SpillReferred
+from service.case_events import SpillSplit as SpillSplit
+from service.case_events import SpillUnmerged as SpillUnmerged
+from service.case_events import SplitOff as SplitOff
 from service.spill_event import SpillEvent as SpillEvent
 from service.telling_events import AcknowledgementExpired as AcknowledgementExpired
 from service.telling_events import AddressRestored as AddressRestored
@@ -46,11 +54,15 @@ class ReportReleased(SpillEvent):
 
 
 class FactsRecorded(SpillEvent):
-    """Facts became known or were amended. `changes` keeps both values of each: [before, after]. `reason` says why, for an amendment."""
+    """Facts became known or were amended. `changes` keeps both values of each: [before, after]. `reason` says why, for an amendment.
+
+    `sources`: by whom each is known, a word of service/fact_sources.py; how one without it is read stands there, too.
+    """
 
     kind = "facts:recorded"
     changes: dict[str, tuple[JsonValue, JsonValue]]
     reason: str = ""
+    sources: dict[str, str] = Field(default_factory=dict)
 
 
 class PlaceMoved(SpillEvent):
@@ -107,7 +119,10 @@ class ObligationOpened(SpillEvent):
 
 
 class ObligationMoved(SpillEvent):
-    """The facts now give the clock another start, due time or standing; both decisions are kept. `calendar` says what moved it instead."""
+    """The facts now give the clock another start, due time or standing; both decisions are kept. `calendar` says what moved it instead.
+
+    `regrouped`: reports were merged, or taken apart again; whoever was told the very same before is not told again.
+    """
 
     kind = "obligation:moved"
     obligation: int
@@ -115,6 +130,7 @@ class ObligationMoved(SpillEvent):
     clock: dict[str, JsonValue]
     replanned: bool
     calendar: str = ""
+    regrouped: bool = False
 
 
 class ObligationWithdrawn(SpillEvent):
@@ -176,7 +192,8 @@ class FollowUpFiled(SpillEvent):
     """A written report was filed. `missing` is empty where it holds everything the duty asks; only then does it meet the duty.
 
     `certification`: the words that `by` certified it under, empty where nobody has; `amends`: the version it amends; `after_met`: the
-    duty had been met before, so that the stamp judges nothing; `attachments`: {name, size, sha256} of what was filed with it.
+    duty had been met before, so that the stamp judges nothing; `attachments`: {name, size, sha256} of what was filed with it; `reason`: why
+    it amends that version, empty where nobody says.
     """
 
     kind = "follow-up:filed"
@@ -193,6 +210,7 @@ class FollowUpFiled(SpillEvent):
     amends: int | None = None
     due_at: str | None = None
     after_met: bool = False
+    reason: str = ""
     attachments: list[dict[str, JsonValue]] = Field(default_factory=list)
 
 
@@ -271,6 +289,13 @@ class ReporterAdded(SpillEvent):
     photos: int = 0
 
 
+class ContactCorrected(SpillEvent):
+    """The reporter put right how they can be reached, by these ways: email, phone. The addresses stand in no event."""
+
+    kind = "reporter:contact-corrected"
+    ways: list[str]
+
+
 class SaidToBeSame(SpillEvent):
     """The reporter said that it is the spill of an earlier report, `other`; empty: it is none of those that were offered."""
 
@@ -314,6 +339,13 @@ class FileKept(SpillEvent):
     obligation: int | None = None
     version: int | None = None
     place: dict[str, float] | None = None
+
+
+class FilesLeftOut(SpillEvent):
+    """Files that came with a report and were not kept: the name of each, and why: as service.kept_files.FileRefused says, or `disk`."""
+
+    kind = "file:left-out"
+    files: list[tuple[str, str]]
 
 
 class SpillClosed(SpillEvent):

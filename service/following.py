@@ -12,7 +12,6 @@ from datetime import timedelta
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from notifiers.addresses import e164, problem_with_country, problem_with_email
 from service import outbox
 from service.city_texts import own_texts
 from service.closing import History, checked_words, closed_in
@@ -20,6 +19,7 @@ from service.codes import new_code
 from service.errors import BadInput, Conflict
 from service.events import (
     ActionAsked,
+    ContactCorrected,
     CopyAsked,
     FactsRecorded,
     ReporterAdded,
@@ -29,8 +29,8 @@ from service.events import (
     SpillReopened,
 )
 from service.outbox import Promise
-from service.parties import Person, people_for_triage, staff_url, status_url
-from service.spills import AS_IT_CAME, stated
+from service.parties import NO_MESSAGE, Person, people_for_triage, reachable, staff_url, status_url, unreachable
+from service.spills import AS_IT_CAME, clean, stated
 from service.tables import MessageRow, Spill
 from service.transaction import Recorded, Transaction
 from service.wording import for_reporter, from_reporter
@@ -38,6 +38,7 @@ from service.wording import for_reporter, from_reporter
 LONGEST_ADDITION = 10_000
 # Enough for anybody with something to say; whoever has the link and wants to fill the database gets no further.
 MOST_ADDITIONS = 100
+_LONGEST_CONTACT = 320
 # Staff are woken once in so long by one reporter, however often words are added; all of them are on the page.
 _TOLD_AGAIN_AFTER = timedelta(minutes=30)
 _COPY_NOTED_AGAIN_AFTER = timedelta(hours=1)
@@ -90,6 +91,23 @@ def waits_for_answer(history: History) -> bool:
     """Whether the reporter asked what was done, and neither an answer nor a closing came since."""
     asked = (event for _, event in reversed(history) if isinstance(event, ActionAsked | ReporterAnswered | SpillClosed))
     return isinstance(next(asked, None), ActionAsked)
+
+
+async def correct_contact(tx: Transaction, spill: Spill, typed: Mapping[str, str]) -> None:
+    """Put `email` or `phone` right where the reporter left something that no message can reach. The event tells the ways, and no address.
+
+    Raises BadInput, one line a way, where nothing was typed, or where what was typed cannot be reached either.
+    """
+    open_ways = unreachable(tx.house, spill.reporter)
+    told = {way: clean(typed.get(way, ""))[:_LONGEST_CONTACT] for way in open_ways if clean(typed.get(way, ""))}
+    if not told:
+        raise BadInput("nothing was corrected", [f"{way}: missing" for way in open_ways])
+    corrected = {**spill.reporter, **told}
+    if faulty := [way for way in unreachable(tx.house, corrected) if way in told]:
+        raise BadInput("no message can reach this", [f"{way}: no message can reach it" for way in faulty])
+    spill.reporter = corrected
+    spill.flags = [flag for flag in spill.flags if flag not in [NO_MESSAGE + way for way in told]]
+    await tx.record(spill, ContactCorrected(ways=sorted(told)))
 
 
 # -- staff
@@ -166,12 +184,6 @@ async def tell_reporter(tx: Transaction, recorded: Recorded) -> None:
 
 def reporter_of(tx: Transaction, spill: Spill) -> Person:
     """The reporter as somebody who can be told, under no name; without addresses where they are anonymous or left none that can be used."""
-    given = spill.reporter if spill.reporter.get("privacy") != "anonymous" else {}
-    email, number = str(given.get("email") or "").strip(), e164(str(given.get("phone") or "")) or ""
-    usable = {
-        "email": email if email and not problem_with_email(email) else "",
-        "sms": number if number and not problem_with_country(number, tx.house.settings.countries) else "",
-    }
+    usable = reachable(tx.house, spill.reporter)
     # One message is enough: a text to whoever left no e-mail address.
-    channel = next((channel for channel, address in usable.items() if address), "")
-    return Person("the reporter", "reporter", {channel: usable[channel]} if channel else {}, spill.language)
+    return Person("the reporter", "reporter", dict(list(usable.items())[:1]), spill.language)

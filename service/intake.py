@@ -21,16 +21,18 @@ from service.events import AssessmentFailed, FactsRecorded, ReportReceived, Repo
 from service.held_reports import SUSPICIOUS, doubts_of, end_holding, hold, is_held
 from service.locating import read_place
 from service.obligations import apply_law
-from service.parties import status_url
-from service.said_facts import IN_WORDS, seen_at_of, volume_of
+from service.parties import NO_MESSAGE, status_url, unreachable
+from service.said_facts import IN_WORDS, is_local, seen_at_of, volume_of
+from service.speech import ENGLISH
 from service.spills import AS_IT_CAME, checked_facts, clean, open_spill, storable
 from service.tables import IdempotencyKey, Spill
 from service.transaction import House, Transaction, transaction
 
 _NO_VOLUME = "no volume that can be used; a person should estimate it"
 _NO_DESCRIPTION = "no description"
-# Most neighbours cannot say how much, or say it in words: the clocks presumed for it tell people already, more would be noise.
-_ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, *IN_WORDS)
+# Most neighbours cannot say how much, or say it in words: the clocks presumed for it tell people already, more would be noise. An address
+# that no message can reach is told to the reporter, who can put it right.
+_ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, NO_MESSAGE, *IN_WORDS)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language", "said")
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
@@ -196,10 +198,10 @@ async def read_and_assess(tx: Transaction, spill: Spill) -> None:
         raise BadInput(f"{spill.reference} does not begin with a report")
     reading = _read(tx, received.raw, is_staff=received.by_way_of == "staff", received_at=row.recorded_at)
     spill.lat, spill.lon, spill.address = reading.lat, reading.lon, reading.address
-    spill.flags = reading.flags
+    spill.flags = [*reading.flags, *(NO_MESSAGE + way for way in unreachable(tx.house, spill.reporter))]
     spill.assess_at = None
     if doubts := doubts_of(history):
-        spill.flags = [*(SUSPICIOUS + doubt for doubt in doubts), *reading.flags]
+        spill.flags = [*(SUSPICIOUS + doubt for doubt in doubts), *spill.flags]
         await hold(tx, spill, doubts)
         return
     changes: dict[str, tuple[Any, Any]] = {key: (None, value) for key, value in reading.facts.items()}
@@ -281,7 +283,11 @@ def _read_place(tx: Transaction, raw: Mapping[str, Any], reading: _Reading) -> N
 def _read_moments(tx: Transaction, raw: Mapping[str, Any], reading: _Reading, received_at: datetime, *, is_staff: bool) -> None:
     """When it was seen tells that it had begun by then; times that cannot be are flagged and left out, never corrected."""
     facts, flags = reading.facts, reading.flags
-    zone = tx.house.rulebook.zones[facts.get("jurisdiction") or tx.house.first_city]
+    zones, city = tx.house.rulebook.zones, facts.get("jurisdiction")
+    zone = zones[city or tx.house.first_city]
+    offsets = {received_at.astimezone(zones[one]).utcoffset() for one in tx.house.cities}
+    if city is None and len(offsets) > 1 and is_local(raw.get("seen_at")):
+        flags.append(f"seen_at: a local time, read as {ENGLISH.zone_name(zone)} because the city is not known; a person should confirm it")
     if (seen_at := seen_at_of(raw, received_at, zone, flags, is_staff=is_staff)) is not None:
         facts.setdefault("discharged_at", as_z(seen_at))
     for key in ("known_at", "reported_at", "discharged_at", "ended_at"):

@@ -65,7 +65,7 @@ async def _open_ones(tx: Transaction, city: str, lat: float, lon: float, until: 
         select(Spill)
         .where(col(Spill.city) == city, col(Spill.received_at) > until - LATELY, col(Spill.received_at) <= until)
         .where(col(Spill.lat).between(lat - high, lat + high), col(Spill.lon).between(lon - wide, lon + wide))
-        .where(col(Spill.held_at).is_(None))
+        .where(col(Spill.held_at).is_(None), col(Spill.merged_into).is_(None))
         .order_by(col(Spill.id).desc())
         .limit(_LOOKED_THROUGH)
     )

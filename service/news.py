@@ -28,7 +28,7 @@ from service.events import (
     PlaceMoved,
     SpillEvent,
 )
-from service.spills import AS_IT_CAME
+from service.spills import AS_IT_CAME, SPLIT_FROM
 from service.tables import Account, Obligation, Spill, Subscription, SubscriptionItem
 from service.transaction import Recorded, Transaction
 from service.wording import due_facts, has_begun
@@ -111,7 +111,7 @@ async def note(tx: Transaction, recorded: Recorded) -> None:
 
 async def _news(tx: Transaction, spill: Spill, event: SpillEvent, at: datetime) -> list[_New]:
     match event:
-        case FactsRecorded(reason=reason) if reason == AS_IT_CAME:
+        case FactsRecorded(reason=reason) if reason == AS_IT_CAME or reason.startswith(SPLIT_FROM):
             return [_New("new", f"new:{spill.id}", {}, at)]
         case FactsRecorded(reason=reason) | PlaceMoved(reason=reason):
             return [_New("amended", f"amended:{spill.id}:{tx.now.isoformat()}", {"reason": reason or "more is known"}, at)]

@@ -27,6 +27,7 @@ from service.events import (
     ObligationWithdrawn,
     RungReachedNobody,
 )
+from service.grouping import Counted, counted, head_of
 from service.ladders import frozen_ladder
 from service.office_days import recounted, rulebook_of
 from service.outbox import OPEN_STATES
@@ -37,16 +38,20 @@ from service.transaction import Recorded, Transaction
 _DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at", "recipient")
 _CLOSED = ("met", "met_late", "waived")
 Key = tuple[str, int, int]
+# When each clock was met by the acts on record, None where by none.
+Standing = Mapping[Key, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """What the law says of one clock now: as the engine's clock, and as it is to be stored. `calendar`: see `apply_law`."""
+    """What the law says of one clock now: as the engine's clock, and as it is to be stored. `calendar`, `stood`: see `apply_law`."""
 
+    key: Key
     clock: Clock
     json: Mapping[str, Any]
     problem: str
     calendar: str
+    stood: Standing | None = None
 
     @property
     def starts_at(self) -> datetime | None:
@@ -70,32 +75,35 @@ def _moment(text: str | None) -> datetime | None:
 
 
 async def reassess(tx: Transaction, recorded: Recorded) -> None:
-    """Reaction to new facts or acts: put them to the law and record what that changes."""
+    """Reaction to new facts or acts: put them to the law and record what that changes. Those of a merged report count where it went."""
     why = recorded.event.reason if isinstance(recorded.event, FactsRecorded) else "an event was recorded"
-    await apply_law(tx, recorded.spill, why or "facts recorded")
+    await apply_law(tx, await head_of(tx, recorded.spill), why or "facts recorded")
 
 
-async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = "") -> None:
+async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = "", stood: Standing | None = None) -> None:
     """Bring the obligations of a spill into line with its facts at `tx.now`. `why` stands with every withdrawal.
 
     Where not the facts but the days of its city changed, `calendar` says how: it stands with every clock that moves, and nobody is told
-    again what they were told already. Without a city no law stands over it, so no clock runs.
+    again what they were told already. Where reports were merged or taken apart, `stood` is what `standing_of` said before, so that what
+    was done about a report counts, or no longer counts; nobody is told the same again then, either.
+    Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another.
     """
     decided: list[_Decided] = []
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
-    if spill.city is not None:
+    if spill.city is not None and spill.merged_into is None:
         rulebook = await rulebook_of(tx)
-        facts = checked_facts(rulebook, spill.facts)
+        counts = await counted(tx, spill)
+        facts = checked_facts(rulebook, counts.facts)
         law = rulebook.law_of(spill.city)
         for clock in assess(facts, rulebook, tx.now).clocks:
-            decided.append(_decide(rows.get(_key(clock)), clock, facts, law, calendar))
-    new = [(_new_row(tx, spill, one), one) for one in decided if _key(one.clock) not in rows]
+            decided.append(_decide(rows.get(_key(clock, counts)), clock, counts, facts, law, calendar, stood))
+    new = [(_new_row(tx, spill, one), one) for one in decided if one.key not in rows]
     tx.session.add_all(row for row, _ in new)
     await tx.session.flush()  # all of them at once: their events need their numbers
     for row, one in new:
         await _open(tx, spill, row, one.clock)
     for one in decided:
-        if (kept := rows.pop(_key(one.clock), None)) is not None:
+        if (kept := rows.pop(one.key, None)) is not None:
             await _adjust(tx, spill, kept, one)
     for row in rows.values():
         if row.state not in (*_CLOSED, "withdrawn"):
@@ -107,21 +115,33 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
 
 
-def _decide(row: Obligation | None, clock: Clock, facts: Facts, law: CityLaw, calendar: str) -> _Decided:
+async def standing_of(tx: Transaction, spill: Spill) -> Standing:
+    """When each clock that the law gives a spill now was met by the acts on record; empty for one without a city, or merged."""
+    if spill.city is None or spill.merged_into is not None:
+        return {}
+    rulebook = await rulebook_of(tx)
+    counts = await counted(tx, spill)
+    clocks = assess(checked_facts(rulebook, counts.facts), rulebook, tx.now).clocks
+    return {_key(clock, counts): clock.met_at for clock in clocks}
+
+
+def _decide(
+    row: Obligation | None, clock: Clock, counts: Counted, facts: Facts, law: CityLaw, calendar: str, stood: Standing | None
+) -> _Decided:
     """What a clock is to be. One of an earlier version of its pack keeps that version while its facts stand, also on another calendar."""
-    now = clock.as_json()
+    now, key = counts.clock_json(clock), _key(clock, counts)
     if row is None or not calendar or row.clock.get("pack_version") == now["pack_version"] or _facts_differ(row, now):
-        return _Decided(clock, now, clock.uncomputable or "", calendar)
-    comply_by = facts.events[row.event_no].said.get("comply_by") if row.event_no >= 0 else None
+        return _Decided(key, clock, now, clock.uncomputable or "", calendar, stood)
+    comply_by = None if clock.event is None else facts.events[clock.event].said.get("comply_by")
     try:
-        return _Decided(clock, recounted(row, law, comply_by if isinstance(comply_by, datetime) else None), "", calendar)
+        return _Decided(key, clock, recounted(row, law, comply_by if isinstance(comply_by, datetime) else None), "", calendar)
     except CalendarGap as gap:
         nothing: dict[str, Any] = {"starts_at": None, "due_at": None, "extended_due_at": None, "other_readings": [], "state": "waiting"}
-        return _Decided(clock, {**row.clock, **nothing, "counting": [f"Cannot be computed: {gap}."]}, str(gap), calendar)
+        return _Decided(key, clock, {**row.clock, **nothing, "counting": [f"Cannot be computed: {gap}."]}, str(gap), calendar)
 
 
-def _key(clock: Clock) -> Key:
-    return clock.duty, -1 if clock.event is None else clock.event, clock.occurrence or 0
+def _key(clock: Clock, counts: Counted) -> Key:
+    return clock.duty, counts.number_of(clock.event), clock.occurrence or 0
 
 
 def _key_of(row: Obligation) -> Key:
@@ -152,7 +172,7 @@ def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
 
 def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
     clock = decided.clock
-    duty, event_no, occurrence = _key(clock)
+    duty, event_no, occurrence = decided.key
     row = Obligation(
         spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
         ladder=frozen_ladder(clock.ladder),
@@ -178,24 +198,37 @@ async def _note_gap(tx: Transaction, spill: Spill, row: Obligation) -> None:
 async def _adjust(tx: Transaction, spill: Spill, row: Obligation, decided: _Decided) -> None:
     if row.state == "waived":
         return
-    if row.state in ("met", "met_late") and not _owed_anew(row, decided):
+    if row.state in ("met", "met_late") and not _owed_anew(row, decided) and not _met_otherwise(decided):
         await _adjust_met(tx, spill, row, decided)
         return
     met_at = decided.clock.met_at
-    if row.state == "withdrawn" or _differs(row, decided):
+    if row.state == "withdrawn" or _differs(row, decided) or _met_otherwise(decided):
         before = _before(row)
         replanned = (
-            row.state == "withdrawn" or row.starts_at != decided.starts_at or row.due_at != decided.due_at or _to_another(row, decided)
+            row.state in ("withdrawn", "met", "met_late")
+            or row.starts_at != decided.starts_at
+            or row.due_at != decided.due_at
+            or _to_another(row, decided)
         )
         _take(row, decided, tx.now)
         row.met_at = None
-        event = ObligationMoved(
-            obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned and met_at is None, calendar=decided.calendar
-        )
-        await tx.record(spill, event)
+        await tx.record(spill, _moved(row, before, decided, replanned=replanned and met_at is None))
         await _note_gap(tx, spill, row)
     if met_at is not None:
         await _meet(tx, spill, row, decided.clock, opened=False)
+
+
+def _moved(row: Obligation, before: dict[str, Any], decided: _Decided, *, replanned: bool) -> ObligationMoved:
+    return ObligationMoved(
+        obligation=row.id or 0, before=before, clock=row.clock, replanned=replanned, calendar=decided.calendar,
+        regrouped=decided.stood is not None,
+    )  # fmt: skip
+
+
+def _met_otherwise(decided: _Decided) -> bool:
+    """Whether reports that were merged, or taken apart, changed by which act a duty was met, or that it was."""
+    stood = decided.stood or {}
+    return decided.key in stood and stood[decided.key] != decided.clock.met_at
 
 
 def _to_another(row: Obligation, decided: _Decided) -> bool:
@@ -224,14 +257,14 @@ def _facts_differ(row: Obligation, now: Mapping[str, Any]) -> bool:
 async def _adjust_met(tx: Transaction, spill: Spill, row: Obligation, decided: _Decided) -> None:
     """A met clock stays met; a due moment that now lies before the time it was met makes it late (counting.md, facts that change)."""
     due_at = decided.due_at
-    if row.met_at is None or due_at is None or row.due_at is None or due_at >= row.due_at or not _differs(row, decided):
+    if row.met_at is None or due_at is None or row.due_at is None or not _differs(row, decided):
+        return
+    if due_at >= row.due_at and decided.key not in (decided.stood or {}):  # taken apart again, reports give back what they brought
         return
     before = _before(row)
     _take(row, decided, tx.now)
     _mark_met(row, row.met_at, due_at)
-    await tx.record(
-        spill, ObligationMoved(obligation=row.id or 0, before=before, clock=row.clock, replanned=False, calendar=decided.calendar)
-    )
+    await tx.record(spill, _moved(row, before, decided, replanned=False))
 
 
 def _late_by(met_at: datetime, due_at: datetime) -> int | None:
@@ -309,10 +342,11 @@ def clock_json(row: Obligation, now: datetime) -> dict[str, Any]:
 
 async def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
     """The facts nobody has settled, those first whose answer would take away the most, each with what an answer would do."""
-    if spill.city is None or not spill.facts:
+    if spill.city is None or not spill.facts or spill.merged_into is not None:
         return []
     rulebook = await rulebook_of(tx)
-    return [asked.as_json() for asked in inquire(checked_facts(rulebook, spill.facts), rulebook, tx.now)]
+    facts = checked_facts(rulebook, (await counted(tx, spill)).facts)
+    return [asked.as_json() for asked in inquire(facts, rulebook, tx.now)]
 
 
 async def board(
@@ -340,8 +374,8 @@ async def board(
     query = select(Spill, counts.c.next_due, counts.c.overdue, counts.c.open).outerjoin(counts, counts.c.spill_id == Spill.id)
     if staff.cities is not None:
         query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
-    if not text:  # what looks automatic has a list of its own
-        query = query.where(col(Spill.held_at).is_(None))
+    if not text:  # what looks automatic has a list of its own; what was merged stands on the page of the spill it belongs to
+        query = query.where(col(Spill.held_at).is_(None), col(Spill.merged_into).is_(None))
     if city:
         query = query.where(col(Spill.city) == city)
     if state == "unassigned":

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -287,6 +288,27 @@ async def respondent_of_token(tx: Transaction, token: str) -> Respondent:
     if version != current:
         raise LinkNoLongerWorks("replaced")
     return Respondent(spill, link)
+
+
+# How the flag of a report begins whose reporter left an address that is none; the way follows: email, phone.
+NO_MESSAGE = "contact: no message can reach the reporter by the address given for "
+
+
+def reachable(house: House, reporter: Mapping[str, Any]) -> dict[str, str]:
+    """The addresses of a reporter that messages can go to, by channel; none of one who is anonymous, or left none that can be used."""
+    given = reporter if reporter.get("privacy") != "anonymous" else {}
+    email, number = str(given.get("email") or "").strip(), e164(str(given.get("phone") or "")) or ""
+    usable = {
+        "email": email if email and not problem_with_email(email) else "",
+        "sms": number if number and not problem_with_country(number, house.settings.countries) else "",
+    }
+    return {channel: address for channel, address in usable.items() if address}
+
+
+def unreachable(house: House, reporter: Mapping[str, Any]) -> list[str]:
+    """The ways, email and phone, for which a reporter left something that no message can reach from here."""
+    given, usable = reporter if reporter.get("privacy") != "anonymous" else {}, reachable(house, reporter)
+    return [way for way, channel in (("email", "email"), ("phone", "sms")) if str(given.get(way) or "").strip() and channel not in usable]
 
 
 def status_url(house: House, spill: Spill) -> str:

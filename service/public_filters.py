@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
@@ -37,9 +37,9 @@ def read_wanted(house: House, given: Mapping[str, str]) -> Wanted:
     asked = {key: text.strip() for key in KEYS if (text := given.get(key, "")).strip()}
     faults: list[str] = []
     city = _choice(asked, "city", house.cities, faults)
-    zone = house.rulebook.zones[city if city in house.cities else house.first_city]
+    zones = [house.rulebook.zones[one] for one in ([city] if city in house.cities else house.cities)]
     wanted = Wanted(
-        city, _since(asked, zone, faults), _choice(asked, "material", MATERIALS, faults), _choice(asked, "state", STATES, faults),
+        city, _since(asked, zones, faults), _choice(asked, "material", MATERIALS, faults), _choice(asked, "state", STATES, faults),
         _choice(asked, "advisory", (IN_FORCE,), faults) is not None, _box(asked, faults),
     )  # fmt: skip
     if faults:
@@ -54,15 +54,15 @@ def _choice(asked: Mapping[str, str], key: str, choices: Collection[str], faults
     return given
 
 
-def _since(asked: Mapping[str, str], zone: ZoneInfo, faults: list[str]) -> datetime | None:
-    """A moment, or the beginning of a day in the city's zone."""
+def _since(asked: Mapping[str, str], zones: Sequence[ZoneInfo], faults: list[str]) -> datetime | None:
+    """A moment, or the beginning of a day in the city's zone; of several cities, where the day begins first."""
     given = asked.get("since")
     if given is None:
         return None
     try:
         if _DAY.fullmatch(given):
-            return datetime.combine(date.fromisoformat(given), time(), zone)
-        return read_moment(given, zone)
+            return min(datetime.combine(date.fromisoformat(given), time(), zone) for zone in zones)
+        return min(read_moment(given, zone) for zone in zones)
     except (ValueError, OverflowError):
         faults.append(f"since: {given[:60]!r} is no time; right would be: 2026-12-01, or 2026-12-01T08:00:00-08:00")
         return None

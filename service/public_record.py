@@ -60,9 +60,15 @@ async def draw(tx: Transaction, spill: Spill) -> None:
 
 
 def _appears(spill: Spill, chain: Sequence[Advisory]) -> bool:
-    """Whether the public sees a spill: staff confirmed it or told the public of it, in a city, and it was not held as looking automatic."""
+    """Whether the public sees a spill: staff confirmed it or told the public of it, in a city, and it was not held as looking automatic.
+
+    A report that was merged is seen as the spill it tells of; by itself only while what the public was told there is in force.
+    """
     if spill.city is None or spill.facts.get("kind", "spill") not in KINDS or spill.held_at is not None:
         return False
+    if spill.merged_into is not None:
+        latest = _latest(chain)
+        return bool(latest) and latest[-1].kind != "all_clear"
     return bool(chain) or spill.facts.get("release") == "confirmed"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, following, held_reports, news, obligations, photo_places, public_record, spills
+from service import escalation, fallback, following, held_reports, merging, news, obligations, photo_places, public_record, spills
 from service.events import (
     ActionAsked,
     ActRecorded,
@@ -27,7 +27,9 @@ from service.events import (
     ReportHeld,
     SpillClosed,
     SpillEvent,
+    SpillMerged,
     SpillReopened,
+    SpillUnmerged,
     TriageAsked,
 )
 from service.transaction import Reaction
@@ -52,7 +54,9 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     ReporterAdded: [following.tell_staff],
     ActionAsked: [following.tell_staff],
     FileKept: [photo_places.take_place],
-    ReporterAnswered: [following.tell_reporter],
-    SpillClosed: [public_record.note, following.tell_reporter],
-    SpillReopened: [public_record.note, following.tell_reporter],
+    ReporterAnswered: [following.tell_reporter, merging.pass_on],
+    SpillClosed: [public_record.note, following.tell_reporter, merging.pass_on],
+    SpillMerged: [public_record.note],
+    SpillUnmerged: [public_record.note],
+    SpillReopened: [public_record.note, following.tell_reporter, merging.pass_on],
 }

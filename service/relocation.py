@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from service.errors import BadInput, Conflict
 from service.events import FactsRecorded, PlaceMoved, ReportReceived, SpillEvent, TriageAsked
+from service.fact_sources import COMPUTED, STAFF
 from service.locating import LONGEST_ADDRESS, Whereabouts, degrees, is_on_earth, read_place, without_doubts
 from service.spills import AS_IT_CAME, amend_facts, clean, stated
 from service.tables import EventRow, Spill
@@ -73,7 +74,7 @@ async def move_pin(tx: Transaction, spill: Spill, move: Move) -> bool:
     await tx.record(spill, PlaceMoved(before=before, after=after, reason=reason, city=place.city, flags=place.flags))
     spill.flags = [*without_doubts(spill.flags), *place.flags]
     if city != standing:
-        await amend_facts(tx, spill, {"jurisdiction": city}, reason)
+        await amend_facts(tx, spill, {"jurisdiction": city}, reason, COMPUTED if city == place.city else STAFF)
     if city is None and standing is not None:
         await tx.record(spill, TriageAsked(reason="its place is in no city served here any more"))
     return True

@@ -101,7 +101,9 @@ def seen_at_of(
     except ValueError as error:
         said = read_said_time(value, received_at, zone, "es" if raw.get("language") == "es" else "en") if isinstance(value, str) else None
         if said is None:
-            flags.append(f"seen_at: {clean(str(error))[:200]} (left out)")
+            is_words = isinstance(value, str) and re.search(r"[^\W\d_]{2}", value) is not None
+            shown = f"the words {clean(str(value))[:_SHOWN]!r} tell no time that can be read; they are kept, and a person should ask"
+            flags.append(f"seen_at: {shown}" if is_words else f"seen_at: {clean(str(error))[:200]} (left out)")
             return None
         seen_at, twice = said.earliest, said.on_clock_change
         until = f" to {local(said.latest.replace(microsecond=0), zone)}; the earlier counts" if said.is_span else ""
@@ -118,6 +120,14 @@ def seen_at_of(
         if not is_staff:
             return None
     return min(seen_at, received_at)
+
+
+def is_local(value: Any) -> bool:
+    """Whether a time is told by a clock and a calendar of some place, without its zone."""
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value.strip()).tzinfo is None
+    except ValueError:
+        return False
 
 
 def _is_on_clock_change(value: str, zone: ZoneInfo) -> bool:

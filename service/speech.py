@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -11,7 +11,8 @@ from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_datetime, get_timezone_name
+from babel.lists import format_list
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -68,6 +69,10 @@ class Speech:
             return escape(said)
         return Markup('<span lang="en">{}</span>').format(text)
 
+    def listed(self, things: Iterable[str]) -> str:
+        """Things one after the other: a, b and c."""
+        return str(format_list(list(things), style="standard", locale=LOCALES[self.language])).replace(", and ", " and ")
+
     def number(self, number: float) -> str:
         """A number as people of this language write it."""
         return str(format_decimal(number, locale=LOCALES[self.language]))
@@ -96,9 +101,17 @@ class Speech:
         locale = LOCALES[self.language]
         return str(format_date(day, "EEE", locale=locale)), str(format_date(day, dated if year else pattern, locale=locale))
 
+    def dated(self, day: date) -> str:
+        """A calendar day with its year: Dec 7, 2026."""
+        return self.short_day(day, year=True)[1]
+
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""
         return str(format_datetime(moment, "h:mm a zzz", tzinfo=zone, locale=LOCALES[self.language]))
+
+    def zone_name(self, zone: ZoneInfo) -> str:
+        """The zone by a name that holds all year, for fields that take a local time of any day: Pacific Time."""
+        return str(get_timezone_name(zone, zone_variant="generic", locale=LOCALES[self.language]))
 
     def span(self, length: timedelta) -> str:
         """A length of time in its two largest parts: 2 days 3 hours, 10 seconds."""
@@ -118,6 +131,15 @@ class Speech:
         if due_at is None:
             return self.say("No due time yet")
         return self.say("Immediately") if is_immediate(clock) else self.when(due_at, zone)
+
+    def handed_in(self, who: str, how: str, *, to_city: bool) -> str:
+        """Where a report that was filed here has got to, and to whom a copy must still go. `how`: the ways that count, in words."""
+        if to_city:
+            return self.say("The law asks for this report to an office of the city: %(who)s. Filing it here hands it in.", who=who)
+        return self.say(
+            "It is filed with the city, in Spillclock. It is not sent on from here. You must still send a copy to: %(who)s (%(how)s).",
+            who=who, how=how,
+        )  # fmt: skip
 
     def standing(self, clock: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> str:
         """How a clock stands at `now`, in words: 10 seconds left, overdue by 2 hours, done in time."""

@@ -12,6 +12,7 @@ from deadlines.facts import FACT_KEYS, MOMENTS, Event
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
 from service.events import ActRecorded, DischargerNamed, FactsRecorded, PlaceMoved, SpillEvent
+from service.fact_sources import SOURCES, STAFF
 from service.tables import Spill
 from service.transaction import Recorded, Transaction
 
@@ -24,6 +25,8 @@ _BEFORE_KNOWN = timedelta(days=1)
 _DEEPEST = 50
 # The reason on record for the facts that a report came with.
 AS_IT_CAME = "the report as it came"
+# How the reason begins for the facts of a second spill that a report told of (service/splitting.py).
+SPLIT_FROM = "told of by the report "
 
 
 def clean(value: Any) -> str:
@@ -72,16 +75,26 @@ def checked_facts(rulebook: Rulebook, given: Mapping[str, Any], stand_in: str | 
     return read_facts({**given, "jurisdiction": city}, rulebook.zones, frozenset(rulebook.recipients))
 
 
-async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any], reason: str) -> None:
+async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any], reason: str, source: str = STAFF) -> None:
     """Record amended facts; everything that follows happens in the same transaction.
 
-    `changes` maps fact keys to new values, null for unknown. Raises BadInput with one line a fault; nothing is then recorded.
+    `changes` maps fact keys to new values, null for unknown; `source` says by whom they are known, a key of fact_sources.SOURCES.
+    Raises BadInput with one line a fault; nothing is then recorded.
     """
+    if changed := checked_changes(tx, spill, changes, reason, source):
+        await tx.record(spill, FactsRecorded(changes=changed, reason=stated(reason), sources=dict.fromkeys(changed, source)))
+
+
+def checked_changes(
+    tx: Transaction, spill: Spill, changes: Mapping[str, Any], reason: str, source: str = STAFF
+) -> dict[str, tuple[Any, Any]]:
+    """What an amendment changes: {key: (before, after)} of the facts that are not so already. Raises BadInput with one line a fault."""
     faults = [f"{key}: it cannot be amended; record an event instead" for key in changes if key in _NOT_AMENDED]
     faults += [f"{key}: unknown key; right would be: one of {', '.join(FACT_KEYS)}" for key in changes if key not in FACT_KEYS]
-    reason = stated(reason)
-    if not reason:
+    if not stated(reason):
         faults.append("reason: missing; right would be: why the facts are amended, in a few words")
+    if source not in SOURCES:
+        faults.append(f"source: {clean(source)[:40]!r} is not a source; right would be: one of {', '.join(SOURCES)}")
     if faults:
         raise BadInput("the facts cannot be amended so", faults)
     after = {key: value for key, value in {**spill.facts, **changes}.items() if value is not None}
@@ -95,9 +108,7 @@ async def amend_facts(tx: Transaction, spill: Spill, changes: Mapping[str, Any],
         raise BadInput("the facts cannot be amended so", [f"{key}: {changes[key]} {lies}" for key in ahead])
     # A local time is kept as the instant it meant when it was told, whatever city the spill is moved to later.
     told = {**changes, **{key: as_z(getattr(facts, key)) for key in MOMENTS if changes.get(key) is not None}}
-    changed = {key: (spill.facts.get(key), value) for key, value in told.items() if spill.facts.get(key) != value}
-    if changed:
-        await tx.record(spill, FactsRecorded(changes=changed, reason=reason))
+    return {key: (spill.facts.get(key), value) for key, value in told.items() if spill.facts.get(key) != value}
 
 
 async def record_act(tx: Transaction, spill: Spill, act: Mapping[str, Any], note: str = "") -> None:

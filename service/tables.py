@@ -43,6 +43,9 @@ class Spill(SQLModel, table=True):
     respond_version: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     # Since when a report that looks automatic waits for a person; `assess_at` is then when it is let go by itself, None once it was judged.
     held_at: datetime | None = Field(default=None, index=True)
+    # The spill that this report tells of, too; and who of the staff answers for this one, by e-mail address.
+    merged_into: int | None = Field(default=None, foreign_key="spill.id", index=True)
+    officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
 
 
 class EventRow(SQLModel, table=True):
@@ -321,6 +324,11 @@ class FollowUp(SQLModel, table=True):
     certified_at: datetime | None = None
     certification: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
     amends: int | None = None
+    # Why it amends that version, as whoever filed it says; often empty.
+    reason: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    # Who wrote the text of each item, and what each person wrote of themselves, {by, title, email}: both by how the record names people.
+    writers: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
+    signers: dict[str, dict[str, str]] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}"))
 
 
 class DischargerLink(SQLModel, table=True):

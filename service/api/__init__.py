@@ -17,6 +17,7 @@ from service.api import (
     spills,
     subscriptions,
     templates,
+    whole_spills,
 )
 from service.api.callers import KEY
 
@@ -36,5 +37,6 @@ router.include_router(rotas.router, dependencies=[Security(KEY)])
 router.include_router(replies.router, dependencies=[Security(KEY)])
 router.include_router(templates.router, dependencies=[Security(KEY)])
 router.include_router(subscriptions.router, dependencies=[Security(KEY)])
+router.include_router(whole_spills.router, dependencies=[Security(KEY)])
 
 __all__ = ["OPEN_DATA", "router"]

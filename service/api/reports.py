@@ -39,6 +39,7 @@ class ReportIn(BaseModel):
     title: str = Field(default="", description="Their title. Needed to certify and to amend.")
     revision: int | None = Field(default=None, ge=0, le=2**31 - 1, description="Of the draft this was made from; 409 where it changed.")
     incomplete: bool = Field(default=False, description="File it although items are missing. The duty then stays open.")
+    reason: str | None = Field(default=None, description="Why a version on file is amended, where you say so. Kept and shown with it.")
     email: str = Field(default="", description="Where a receipt is sent.")
     language: str = Field(default="en", description="Of the receipt: en or es.")
 
@@ -58,7 +59,10 @@ _REPORT: dict[str, Any] = {
     },
     "responses": {
         "409": {"description": "Somebody else changed the draft, the duty is waived, or there is nothing to certify or amend."},
-        "422": {"description": "Items are missing, each named under `errors`; or the body has faults. Nothing was filed."},
+        "422": {
+            "description": "Items are missing, each named under `errors`; or nothing was changed since the last version; or the body has "
+            "faults. Nothing was filed."
+        },
     },
 }  # fmt: skip
 _FILES: dict[str, Any] = {
@@ -97,7 +101,7 @@ async def report(request: Request, reference: str) -> dict[str, Any]:
         row = _clock_of(await _written(tx, spill, caller), await of_spill(tx, spill), given)
         seen = Seen(given.revision)
         if given.state == "draft":
-            draft = await followups.save_draft(tx, spill, row, given.content, given.by, title=given.title, seen=seen)
+            draft = await followups.save_draft(tx, spill, row, given.content, given.by, title=given.title, reason=given.reason, seen=seen)
             return {**_about(row), **_version(draft), "missing": followups.missing_of(row, draft.content)}
         filing = _filing(tx, spill, row, caller, given)
         if given.state == "certify" and not given.content and not await _is_drafted(tx, row):
@@ -135,8 +139,8 @@ def _filing(tx: Transaction, spill: Spill, row: Obligation, caller: Caller, give
     page = staff_url(tx.house, spill) if caller.staff else f"{respond_url(tx.house, spill, caller.link)}/duties/{row.id}/report"
     certification = "" if given.state == "submit" else followups.certification_of(row).says
     return Filing(
-        given.by, given.title, certification, given.incomplete, amends=given.state == "amend", receipt_to=given.email, link=page,
-        language=given.language,
+        given.by, given.title, certification, given.incomplete, amends=given.state == "amend", reason=given.reason,
+        receipt_to=given.email, link=page, language=given.language,
     )  # fmt: skip
 
 
@@ -182,6 +186,7 @@ def _version(row: FollowUp) -> dict[str, Any]:
     return {
         "version": row.version, "state": row.state, "revision": row.revision, "content": row.content, "by": row.by, "title": row.title,
         "saved_at": as_z(row.saved_at), "filed_at": as_z(row.filed_at), "certified_at": as_z(row.certified_at), "amends": row.amends,
+        "reason": row.reason,
     }  # fmt: skip
 
 

@@ -11,8 +11,10 @@ from deadlines import as_z
 from service import obligations, spills, turnstile
 from service.access import spill_for, staff_now
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
+from service.api.whole_spills import sources_json, whole_json
 from service.errors import BadInput, NotAllowed
 from service.events import SpillEvent
+from service.fact_sources import STAFF
 from service.intake import Arrival, take_in
 from service.locating import location_json
 from service.parties import respond_url
@@ -71,10 +73,14 @@ class Received(BaseModel):
 
 
 class Amendment(BaseModel):
-    """Amended facts: keys of the fact object with their new values, null for unknown, and the reason."""
+    """Amended facts: keys of the fact object with their new values, null for unknown, and the reason.
+
+    `source` says by whom they are known: staff, laboratory, discharger, caller or computed.
+    """
 
     model_config = ConfigDict(extra="allow")
     reason: str = ""
+    source: str = STAFF
     facts: dict[str, JsonValue] | None = None
 
     def changes(self) -> dict[str, Any]:
@@ -155,14 +161,15 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
     house = house_of(request)
     async with reading(house) as tx:
         spill = await spill_for(tx, staff, reference)
-        rows = await obligations.of_spill(tx, spill)
+        rows, history = await obligations.of_spill(tx, spill), await tx.history(spill)
         return {
-            **_summary(spill), "description": spill.description, "location": location_json(house, spill),
-            "facts": spill.facts, "reporter": spill.reporter, "discharger": spill.discharger, "respond_url": respond_url(house, spill),
+            **_summary(spill), **await whole_json(tx, spill, history), "description": spill.description,
+            "location": location_json(house, spill), "facts": spill.facts, "sources": sources_json(history), "reporter": spill.reporter,
+            "discharger": spill.discharger, "respond_url": respond_url(house, spill),
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
             "questions": await obligations.open_questions(tx, spill),
             "reportable_quantity": recorded_json(house.rulebook.quantities, spill.facts),
-            "timeline": [_told(row, event) for row, event in await tx.history(spill)],
+            "timeline": [_told(row, event) for row, event in history],
         }  # fmt: skip
 
 
@@ -171,8 +178,9 @@ async def amend_facts(request: Request, reference: str) -> dict[str, Any]:
     """Amend facts, with a reason. Both values are kept; clocks and alerts are planned anew in the same transaction."""
     await known_caller(request, reference)
     amendment = await read_body(request, Amendment)
+    changes = amendment.changes()
     return await _changed(
-        request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, amendment.changes(), amendment.reason)
+        request, reference, "officer", lambda tx, spill: spills.amend_facts(tx, spill, changes, amendment.reason, amendment.source)
     )
 
 

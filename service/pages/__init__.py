@@ -1,8 +1,9 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
-that staff send (`discharger_links`); staff sign in (`sign_in`), see the board (`board`), work on one spill (`spill`, `place`), close it
-(`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
+that staff send (`discharger_links`); staff sign in (`sign_in`), see the board (`board`), work on one spill (`spill`, `place`), also at the
+kerb (`kerb`), merge, split and refer it (`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts
+of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
@@ -28,6 +29,7 @@ from service.pages import (
     discharger_links,
     discharger_reports,
     held,
+    kerb,
     law,
     nearby,
     on_call,
@@ -46,6 +48,7 @@ from service.pages import (
     suppressions,
     users,
     what_if,
+    whole_spills,
 )
 from service.pages.problems import error_page
 
@@ -55,7 +58,7 @@ for part in (public, what_if, law, status, discharger, act, sign_in, board, spil
 for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map):
     router.include_router(part.router)
 router.include_router(photos.staff_router)
-for part in (report_guard, nearby, held):
+for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -11,11 +12,13 @@ from fastapi.responses import Response
 
 from service import advisories, public_alerts, turnstile
 from service.errors import BadInput, NotKnown
+from service.locating import LONGEST_ADDRESS, city_named
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, page, spoken, zone_of
 from service.pages.speech import marked
+from service.spills import clean
 from service.tables import Advisory, Spill
-from service.transaction import Transaction, reading, transaction
+from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(include_in_schema=False)
 # How far around a point, in metres, as it is chosen on the form.
@@ -27,7 +30,8 @@ KINDS = {"advisory": marked("Advisory"), "update": marked("Update"), "all_clear"
 _STILL_SHOWN = timedelta(days=30)
 _FAULTS = {
     "area": marked("Choose at least one city, or give a point with a distance."),
-    "address": marked("This cannot be sent to. An e-mail address looks like ann@example.org, a number like (909) 555-0100."),
+    "where": marked("Your words name no city that is served here. Choose a city, or put a pin on the map."),
+    "address": marked("We cannot send to this address. An e-mail address looks like ann@example.org, a number like (909) 555-0100."),
 }  # fmt: skip
 _OTHER_FAULT = marked("Something in the form cannot be used.")
 
@@ -38,7 +42,10 @@ async def alerts_form(request: Request) -> Response:
     return await _alerts(request, Fields())
 
 
-async def _alerts(request: Request, typed: Fields, faults: Sequence[str] = (), status: int = 200, *, asked: bool = False) -> Response:
+async def _alerts(
+    request: Request, typed: Fields, faults: Mapping[str, str] = MappingProxyType({}), status: int = 200, *, asked: bool = False
+) -> Response:
+    """The page; `faults` has what is wrong under the id of the field, or under nothing."""
     house = house_of(request)
     async with reading(house) as tx:
         standing = [one for one in await _shown(tx) if not one["ended"]]
@@ -55,25 +62,34 @@ async def alerts(request: Request) -> Response:
     fields = await read_fields(request)
     speech = spoken(request)
     try:
-        asked = _asked(fields)
+        asked = _asked(house_of(request), fields)
         async with transaction(house_of(request), "public") as tx:
             await public_alerts.ask(tx, asked)
     except BadInput as error:
-        keys = dict.fromkeys(fault.partition(":")[0] for fault in error.faults)
-        faults = list(dict.fromkeys(speech.say(_FAULTS.get({"cities": "area"}.get(key, key), _OTHER_FAULT)) for key in keys))
+        first_city = f"city-{next(iter(house_of(request).cities))}"
+        places = {"area": first_city, "cities": first_city, "address": "address"}
+        keys = [fault.partition(":")[0] for fault in error.faults]
+        faults = {places.get(key, ""): speech.say(_FAULTS.get({"cities": "area"}.get(key, key), _OTHER_FAULT)) for key in keys}
         return await _alerts(request, fields, faults, 422)
     except public_alerts.TooMany:
         busy = speech.say("Too many people subscribe at the moment. Try again in an hour.")
-        return await _alerts(request, fields, [busy], 429)
+        return await _alerts(request, fields, {"": busy}, 429)
     return await _alerts(request, Fields(), asked=True)
 
 
-def _asked(fields: Fields) -> public_alerts.Request:
+def _asked(house: House, fields: Fields) -> public_alerts.Request:
+    """What was asked for. Without a point, words about a place choose the city that they name. Raises BadInput where they name none."""
     circle: dict[str, Any] | None = None
     if fields.text("lat") or fields.text("lon"):
         circle = {"lat": _number(fields, "lat"), "lon": _number(fields, "lon"), "metres": _number(fields, "metres")}
+    cities, where = fields.all("cities"), clean(fields.text("where"))[:LONGEST_ADDRESS]
+    if where and circle is None:
+        named = city_named(house, where)
+        if named is None and not cities:
+            raise BadInput("no city served here is named", ["where: right would be: an address with its city"])
+        cities = list(dict.fromkeys([*cities, *([named] if named else [])]))
     channel, language = fields.text("channel", "email"), fields.text("language", "en")
-    return public_alerts.Request(channel, fields.text("address")[:320], language, fields.all("cities"), circle)
+    return public_alerts.Request(channel, fields.text("address")[:320], language, cities, circle)
 
 
 def _number(fields: Fields, key: str) -> float | None:

@@ -12,6 +12,8 @@ from deadlines import as_z, read_moment
 from deadlines.facts import CHOICES, FLAGS, MOMENTS
 from deadlines.quantities import GALLONS
 from service.events import FactsRecorded, SpillEvent
+from service.fact_sources import SOURCES, Source, source_of, sources_of
+from service.grouping import EARLIEST
 from service.pages import words
 from service.pages.fields import Fields
 from service.pages.quantity_rows import as_text, rows_of, substances_from, substances_told, typed_rows
@@ -42,31 +44,52 @@ class Change:
     before: str
     after: str
     reason: str
+    source: str = ""
 
 
 @dataclass(frozen=True)
 class FactLine:
-    """A fact with its value now and everything it was before."""
+    """A fact with its value now, by whom it is known and how surely, and everything it was before.
+
+    `counts`: what counts for the law instead, where a merged report knew it earlier, and which one that was.
+    """
 
     key: str
     label: str
     value: str
     changes: Sequence[Change]
+    source: str = ""
+    certainty: str = ""
+    counts: str = ""
+
+    @property
+    def field(self) -> str:
+        """The field of the form of all facts that amends it."""
+        return {"volume": "low", "reached": "reached-storm_drain", "substances": "substance-0-name"}.get(self.key, self.key)
 
 
-def fact_lines(house: House, spill: Spill, history: Sequence[tuple[EventRow, SpillEvent]]) -> list[FactLine]:
-    """The facts that are known or usually asked for, in a fixed order."""
+def fact_lines(
+    house: House, spill: Spill, history: Sequence[tuple[EventRow, SpillEvent]], counts: Mapping[str, Any] | None = None
+) -> list[FactLine]:
+    """The facts that are known or usually asked for, in a fixed order. `counts`: what the law counts, with merged reports."""
     changes: dict[str, list[Change]] = {}
-    for row, event in history:
+    for number, (row, event) in enumerate(history):
         if isinstance(event, FactsRecorded):
             for key, (before, after) in event.changes.items():
-                change = Change(row.recorded_at, row.actor, told(house, spill, key, before), told(house, spill, key, after), event.reason)
-                changes.setdefault(key, []).append(change)
+                source = SOURCES[source_of(history, number, key)][0]
+                then, now = told(house, spill, key, before), told(house, spill, key, after)
+                changes.setdefault(key, []).append(Change(row.recorded_at, row.actor, then, now, event.reason, source))
+    known = sources_of(history)
     return [
-        FactLine(key, words.FACTS[key], told(house, spill, key, spill.facts.get(key)), changes.get(key, []))
-        for key in SHOWN
-        if key in _ALWAYS or key in changes
+        _line(house, spill, key, changes.get(key, []), known.get(key), counts or {}) for key in SHOWN if key in _ALWAYS or key in changes
     ]
+
+
+def _line(house: House, spill: Spill, key: str, changes: Sequence[Change], known: Source | None, counts: Mapping[str, Any]) -> FactLine:
+    value = told(house, spill, key, spill.facts.get(key))
+    counted = told(house, spill, key, counts[key]) if key in EARLIEST and counts.get(key) else value
+    source, certainty = SOURCES[known.source] if known and spill.facts.get(key) is not None else ("", "")
+    return FactLine(key, words.FACTS[key], value, changes, source, certainty, counted if counted != value else "")
 
 
 def told(house: House, spill: Spill, key: str, value: Any) -> str:
@@ -153,11 +176,12 @@ def _volume(fields: Fields) -> dict[str, Any] | None:
     if not low and not high:
         return None
     if not low or not high or low == high:
-        return {"quantity": _number(low or high), "unit": unit}
-    return {"low": _number(low), "high": _number(high), "unit": unit}
+        return {"quantity": number_typed(low or high), "unit": unit}
+    return {"low": number_typed(low), "high": number_typed(high), "unit": unit}
 
 
-def _number(text: str) -> float | int | str:
+def number_typed(text: str) -> float | int | str:
+    """A typed number, with commas or without; a text that is none stays as it is, and recording it names the fault."""
     plain = text.replace(",", "").strip()
     try:
         number = float(plain)

@@ -71,12 +71,7 @@ def call_sheet(known: Known, duty: Duty) -> CallSheet:
 
 def _lines(known: Known, recipient: str) -> list[Line]:
     speech = known.speech
-    began, noticed, ended = (known.moment(fact) for fact in ("discharged_at", "known_at", "ended_at"))
-    when = [
-        speech.say("It began %(when)s.", when=began) if began else "",
-        speech.say("We have known of it since %(when)s.", when=noticed) if noticed else "",
-        speech.say("It ended %(when)s.", when=ended) if ended else "",
-    ]
+    when = [known.began(), known.told(), known.ended()]
     person = [
         speech.say("My name is %(name)s.", name=known.caller()) if known.caller() else "",
         speech.say("I call for %(firm)s.", firm=known.firm()) if known.firm() else "",

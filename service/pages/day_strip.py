@@ -21,6 +21,13 @@ _NOTES = (
     marked("the day it starts: not counted"), marked("the day of the act: not counted"), marked("the order sets this day"),
     marked("before the act"), marked("at once"), marked("Saturday"), marked("Sunday"),
 )  # fmt: skip
+# The holidays of the calendars that ship; what a city adds stays in its own words.
+_HOLIDAYS = (
+    marked("New Year's Day"), marked("Dr. Martin Luther King, Jr. Day"), marked("Presidents' Day"), marked("Memorial Day"),
+    marked("Independence Day"), marked("Labor Day"), marked("Veterans Day"), marked("Thanksgiving Day"),
+    marked("Christmas Day"), marked("Friday before"), marked("Monday after"),
+)  # fmt: skip
+_HOLIDAY = re.compile(r"(?P<name>[^()]+?)(?: \((?P<moved>Friday before|Monday after)\))? (?P<law>\(.+\))")
 _DAYS = re.compile(r"(\d+) days")
 _TOLD_NOTES = (
     (re.compile(r"clocks go forward: this day has (?P<span>.+)"), marked("clocks go forward: this day has %(span)s")),
@@ -62,6 +69,9 @@ def _note(speech: Speech, note: str) -> Markup:
     for pattern, text in _TOLD_NOTES:
         if found := pattern.fullmatch(note):
             return escape(speech.say(text, **found.groupdict()))
+    if (found := _HOLIDAY.fullmatch(note)) and found["name"] in _HOLIDAYS:
+        moved = f" ({speech.say(found['moved'])})" if found["moved"] else ""
+        return escape(f"{speech.say(found['name'])}{moved} {found['law']}")
     return speech.law(note) if note else Markup("")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,17 +12,29 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from service import followups, papers
 from service.errors import BadInput, Conflict, NotKnown
-from service.followups import DraftConflict, Filing, ReportIncomplete, Seen, file_report, mark_of, missing_of, save_draft
+from service.followups import (
+    DraftConflict,
+    Filing,
+    ReportIncomplete,
+    Seen,
+    file_report,
+    mark_of,
+    missing_of,
+    said_of_themselves,
+    save_draft,
+)
 from service.kept_files import ATTACHMENT, Belonging, kept_files
 from service.pages.duties import Duty
 from service.pages.fields import Fields, read_fields
 from service.pages.known_answers import Known, suggestions
 from service.pages.photos import keep_photos, shown_files
 from service.pages.rendering import house_of, page, spoken
-from service.pages.respondents import DischargerRoute, opened, own_duty, who_wrote, writing
+from service.pages.respondents import DischargerRoute, opened, own_duty, who_wrote, writers_named, writing
 from service.pages.speech import Speech, marked
 from service.pages.written_report import Typed, items_shown, receipt, stamps_of, wording_shown
-from service.tables import FollowUp
+from service.parties import Respondent
+from service.tables import FollowUp, Spill
+from service.transaction import Transaction
 
 router = APIRouter(include_in_schema=False, route_class=DischargerRoute)
 
@@ -32,6 +44,11 @@ _FAULTS: Sequence[tuple[str, str, str]] = (
     (r"^title:", "title", marked("Write their title, such as plant manager.")),
     (r"^certify:", "certify", marked("Tick the box that certifies the report. Without it the report cannot be filed.")),
     (r"^email:", "email", marked("This e-mail address cannot be used. Correct it, or leave the field empty.")),
+    (
+        r"^amends:",
+        "reason",
+        marked("Nothing was changed since the version on file, so there is nothing to file. Change what is wrong first."),
+    ),
     (r"^content\.(\w+):.*characters", "item-", marked("This text is too long. Attach the long part as a file.")),
     (r"", "", marked("This could not be recorded. Check what you entered, or call the city.")),
 )
@@ -70,23 +87,35 @@ async def _report_page(request: Request, token: str, duty_id: int, trouble: Trou
     conflict = trouble.conflict if trouble else None
     draft = duty.draft if duty.draft and duty.draft.state == "draft" else None
     wording, language, translation = wording_shown(speech, duty)
+    writers = writers_named(speech, conflict.writers) if conflict else {}
+    if trouble and trouble.faults and trouble.typed.text("do") == "file-incomplete":
+        trouble = replace(trouble, missing={item: says for item, says in duty.items.items() if not trouble.typed.text(f"item.{item}")})
     typed = Typed(trouble.typed, trouble.missing, conflict.theirs if conflict else None) if trouble else None
     revision = conflict.draft.revision if conflict else trouble.typed.text("revision") if trouble else draft.revision if draft else 0
     return page(
         request, "respond_report.html", trouble.status if trouble else 200, spill=spill, token=token, duty=duty, zone=duty.zone,
         stamps=stamps_of(speech, duty, history), items=items_shown(duty, known, typed), trouble=trouble, draft=draft, revision=revision,
         files=shown_files(speech, files),
-        who=_who(speech, draft), fields=trouble.typed if trouble else _filled(duty, respondent.link), wording=wording,
+        writers=writers, who=_who(speech, draft), fields=_fields(duty, respondent, trouble), wording=wording,
         wording_language=language, translation=translation, source=followups.certification_of(duty.row).source,
         open_items=missing_of(duty.row, draft.content) if draft else {}, done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 
-def _filled(duty: Duty, link: Any) -> Fields:
-    """The fields of who answers for it, as they were saved; the person of the link where nothing was yet."""
-    last = duty.draft
-    by = last.by if last and last.by else link.name if link else ""
-    return Fields({"by": [by], "title": [last.title if last else ""], "email": [link.email if link else ""]})
+def _fields(duty: Duty, respondent: Respondent, trouble: Trouble | None) -> Fields:
+    """Who answers for it: as it was typed; else what this very person last wrote, or the person of the link.
+
+    Nobody's name stands there for somebody else, so the link that is nobody's in particular offers none. A tick stands only where a form
+    comes back to whoever ticked it, and not where somebody else's words came into it since.
+    """
+    if trouble:
+        return Fields({name: values for name, values in trouble.typed.values.items() if name != "certify" or not trouble.conflict})
+    link, draft = respondent.link, duty.draft if duty.draft and duty.draft.state == "draft" else None
+    said = said_of_themselves(duty.draft, respondent.actor) if link else {}
+    return Fields({
+        "by": [said.get("by") or (link.name if link else "")], "title": [said.get("title", "")],
+        "email": [said.get("email") or (link.email if link else "")], "reason": [draft.reason if draft else ""],
+    })  # fmt: skip
 
 
 def _who(speech: Speech, draft: FollowUp | None) -> str:
@@ -112,15 +141,13 @@ async def write_report(request: Request, token: str, duty_id: int) -> Response:
                 filing = _filing(request, token, duty, fields)
                 await file_report(tx, spill, duty.row, _content(duty, fields), filing, seen=_seen(duty, fields))
             else:
-                await save_draft(
-                    tx, spill, duty.row, _content(duty, fields), fields.text("by"), title=fields.text("title"), seen=_seen(duty, fields)
-                )
+                await _save(tx, spill, duty, fields)
     except DraftConflict as error:
         trouble = Trouble(fields, conflict=error, refused=refused)
     except ReportIncomplete as error:
-        trouble = Trouble(fields, missing=error.missing, refused=refused)
+        trouble = Trouble(fields, _plain(spoken(request), error.others), missing=error.missing, refused=refused)
     except BadInput as error:
-        trouble = Trouble(fields, _plain(spoken(request), error), refused=refused)
+        trouble = Trouble(fields, _plain(spoken(request), error.faults or [str(error)]), refused=refused)
     else:
         if not refused:
             return RedirectResponse(f"/respond/{token}/duties/{duty_id}/report?done={'filed' if files else 'draft'}", 303)
@@ -138,16 +165,24 @@ def _seen(duty: Duty, fields: Fields) -> Seen:
     return Seen(int(revision) if re.fullmatch(r"[0-9]{1,9}", revision) else None, marks)
 
 
+async def _save(tx: Transaction, spill: Spill, duty: Duty, fields: Fields) -> FollowUp:
+    return await save_draft(
+        tx, spill, duty.row, _content(duty, fields), fields.text("by"), title=fields.text("title"), email=fields.text("email"),
+        reason=_reason(fields), seen=_seen(duty, fields),
+    )  # fmt: skip
+
+
+def _reason(fields: Fields) -> str | None:
+    return fields.text("reason") if "reason" in fields else None
+
+
 def _filing(request: Request, token: str, duty: Duty, fields: Fields) -> Filing:
-    """What the form says of who files. Raises BadInput where it is not certified."""
+    """What the form says of who files."""
     speech = spoken(request)
-    asked = {"by": fields.text("by"), "title": fields.text("title"), "certify": fields.text("certify")}
-    if missing := [f"{name}: missing" for name, value in asked.items() if not value]:
-        raise BadInput("it is not certified", missing)
     return Filing(
-        fields.text("by"), fields.text("title"), wording_shown(speech, duty)[0], incomplete=fields.text("do") == "file-incomplete",
-        receipt_to=fields.text("email"), link=f"{house_of(request).settings.public_url}/respond/{token}/duties/{duty.id}/report",
-        language=speech.language,
+        fields.text("by"), fields.text("title"), wording_shown(speech, duty)[0], agreed=bool(fields.text("certify")),
+        incomplete=fields.text("do") == "file-incomplete", reason=_reason(fields), receipt_to=fields.text("email"),
+        link=f"{house_of(request).settings.public_url}/respond/{token}/duties/{duty.id}/report", language=speech.language,
     )  # fmt: skip
 
 
@@ -166,10 +201,10 @@ async def _attach(request: Request, token: str, duty_id: int, fields: Fields) ->
     return (await keep_photos(request, belonging, uploads))[1]
 
 
-def _plain(speech: Speech, error: BadInput) -> list[tuple[str, str]]:
+def _plain(speech: Speech, faults: Sequence[str]) -> list[tuple[str, str]]:
     """What is wrong, each with the id of its field."""
     found: dict[tuple[str, str], None] = {}
-    for fault in error.faults or [str(error)]:
+    for fault in faults:
         pattern, place, says = next(one for one in _FAULTS if re.search(one[0], fault))
         item = re.search(pattern, fault)
         found[f"{place}{item[1]}" if place == "item-" and item else place, speech.say(says)] = None
@@ -186,11 +221,11 @@ async def keep_typing(request: Request, token: str, duty_id: int) -> Response:
     try:
         async with writing(request, token) as (tx, spill):
             duty = _written(await own_duty(tx, spill, duty_id))
-            content, seen = _content(duty, fields), _seen(duty, fields)
-            draft = await save_draft(tx, spill, duty.row, content, fields.text("by"), title=fields.text("title"), seen=seen)
+            content = _content(duty, fields)
+            draft = await _save(tx, spill, duty, fields)
             missing = missing_of(duty.row, draft.content)
     except DraftConflict as error:
-        told = {"who": who_wrote(speech, error.draft.saved_by), "theirs": error.theirs}
+        told = {"who": writers_named(speech, error.writers), "theirs": error.theirs}
         return JSONResponse({**_kept(error.draft, content, error.theirs), **told}, 409)
     left = len(missing)
     says = [

@@ -10,13 +10,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from deadlines import CityLaw, Clock, Recipient, Rule, as_z
-from deadlines.facts import FLAGS, METHODS
+from deadlines.facts import METHODS
 from deadlines.strip import strip_as_json
 from service.acting import ACT_TYPES, named_by_start
 from service.errors import BadInput
-from service.followups import items_of, versions, wants_report
+from service.followups import items_of, reaches_city, versions, wants_report
 from service.obligations import clock_json, of_spill
-from service.pages import words
+from service.pages import law_words, words
+from service.pages.counting_words import counting_words, limit_words
 from service.pages.day_strip import DayCell, cells_of
 from service.pages.fields import Fields
 from service.pages.rendering import rule_of, zone_of
@@ -136,19 +137,39 @@ class Duty:
         """The ways that count, in words."""
         return speech.say(" or ").join(speech.say(words.WAYS.get(way, way)) for way in self.clock["methods"])
 
+    def limit(self, speech: Speech) -> str:
+        """Its time limit, in words."""
+        return limit_words(speech, str(self.clock["limit"]))
+
+    def counting(self, speech: Speech) -> list[str]:
+        """How its time was counted, in words, a sentence a step."""
+        return counting_words(speech, self.clock, self.zone)
+
+    @property
+    def reached(self) -> bool:
+        """Whether filing its report here hands it in to whom it is owed."""
+        return reaches_city(self.row, self.recipient)
+
+    def handed_in(self, speech: Speech) -> str:
+        """Where a report that was filed here has got to, and to whom a copy must still go; nothing where nobody is named."""
+        if self.recipient is None:
+            return ""
+        return speech.handed_in(speech.say(self.recipient.name), self.how(speech), to_city=self.reached)
+
     def settles(self, speech: Speech) -> list[str]:
-        """The facts that would settle whether a presumed clock runs, in words."""
+        """The questions whose answers would settle whether a presumed clock runs."""
         return [question_of(speech, fact) for fact in self.clock["unsettled"]]
 
 
 def question_of(speech: Speech, fact: str) -> str:
-    """An unsettled fact in words; one of an event is told by the name of what is missing there."""
+    """An unsettled fact as a question; one of an event is told by the name of what is missing there."""
     if fact.startswith("events["):
-        return speech.say("%(what)s of an event", what=words.plain(fact.partition("].")[2]))
+        return speech.say("%(what)s of an event?", what=words.plain(fact.partition("].")[2]))
     if fact.startswith("substances["):
-        return speech.say("%(what)s of a substance", what=words.plain(fact.partition("].")[2]))
-    told = speech.say(words.FACTS[fact]) if fact in words.FACTS else words.plain(fact)
-    return speech.say("%(statement)s: yes or no?", statement=told) if fact in FLAGS else told
+        return speech.say("%(what)s of a substance?", what=words.plain(fact.partition("].")[2]))
+    if fact in law_words.QUESTIONS:
+        return speech.say(law_words.QUESTIONS[fact])
+    return (speech.say(words.FACTS[fact]) if fact in words.FACTS else words.plain(fact)) + "?"
 
 
 async def duties_of(tx: Transaction, spill: Spill, owed_by: str | None = None) -> list[Duty]:

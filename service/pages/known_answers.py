@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deadlines import read_moment
-from service.events import ActRecorded, SpillEvent
+from service.events import ActRecorded, FactsRecorded, LinkIssued, MessageArrived, ReportReceived, SpillEvent
 from service.pages import words
 from service.pages.duties import Duty
 from service.pages.rendering import city_name, where_of, zone_of
 from service.pages.reporter_news import ACT_NEWS, amount
 from service.pages.speech import Speech
 from service.parties import Respondent
+from service.said_facts import IN_WORDS
+from service.spills import AS_IT_CAME
 from service.tables import EventRow, Spill
 from service.transaction import House
 
+_OF_THIS_COUNTRY = re.compile(r"\+1(\d{3})(\d{3})(\d{4})")
 _CONTROL_NUMBER = re.compile(r"control number ([^;\n]{1,60})")
 # Acts that are measures against the spill, as reports ask for them.
 _MEASURES = ("cleanup_done", "repaired", "sampling_done", "responded")
+_CURES = ("cleanup_done", "repaired")
+_TO_COME = re.compile(r"\bwill\b")
 History = list[tuple[EventRow, SpillEvent]]
 
 
@@ -64,14 +69,34 @@ class Known:
         zone = zone_of(self.house, self.spill.city)
         return self.speech.stamp(read_moment(told, zone), zone) if told else ""
 
+    def began(self) -> str:
+        """When it began, in a sentence, where a person stated that; else when it was seen, which is all that whoever saw it said."""
+        when = self.moment("discharged_at")
+        if not when:
+            return ""
+        if _is_start_stated(self.history):
+            return self.speech.say("It began %(when)s.", when=when)
+        return self.speech.say("It was first seen about %(when)s. When it began is not on record.", when=when)
+
+    def ended(self) -> str:
+        """When it ended, in a sentence."""
+        when = self.moment("ended_at")
+        return self.speech.say("It ended %(when)s.", when=when) if when else ""
+
     def period(self) -> str:
         """From when to when it ran, as far as that is known."""
-        began, ended = self.moment("discharged_at"), self.moment("ended_at")
-        told = [
-            self.speech.say("It began %(when)s.", when=began) if began else "",
-            self.speech.say("It ended %(when)s.", when=ended) if ended else "",
-        ]
-        return " ".join(filter(None, told))
+        return " ".join(filter(None, (self.began(), self.ended())))
+
+    def told(self) -> str:
+        """When word of it is known to have reached whoever is responsible, in a sentence. That the city knew of it says nothing of them."""
+        names = {event.name for _, event in self.history if isinstance(event, LinkIssued)} | {self.firm()}
+        found = next(
+            (row for row, event in self.history if isinstance(event, MessageArrived) and event.person and event.person in names), None
+        )
+        if found is None:
+            return ""
+        when = self.speech.stamp(found.happened_at, zone_of(self.house, self.spill.city))
+        return self.speech.say("We were told %(when)s.", when=when)
 
     def notice(self, recipient: str) -> tuple[str, str]:
         """When somebody was first told, in words, and the control number they gave; empty where that is not on record."""
@@ -85,17 +110,24 @@ class Known:
 
     def incident(self) -> str:
         """The date of the incident, and when the state was telephoned."""
-        began, called = self.moment("discharged_at") or self.moment("known_at"), self.notice("cal-oes")[0]
-        told = [began, self.speech.say("Cal OES was called %(when)s.", when=called) if called else ""]
-        return ". ".join(filter(None, told))
+        called = self.notice("cal-oes")[0]
+        told = [self.began(), self.speech.say("Cal OES was called %(when)s.", when=called) if called else ""]
+        return " ".join(filter(None, told))
 
-    def measures(self) -> str:
+    def reported_volume(self) -> str:
+        """How much, for a report that somebody certifies: what was made of the reporter's words says so."""
+        told = self.volume()
+        if told and any(flag.startswith(IN_WORDS[0]) for flag in self.spill.flags):
+            return self.speech.say("about %(amount)s, as read from the words of the first report", amount=told)
+        return told
+
+    def measures(self, acts: Sequence[str] = _MEASURES) -> str:
         """What was done against it so far, each act with its time."""
         zone = zone_of(self.house, self.spill.city)
         done = [
             f"{self.speech.stamp(row.happened_at, zone)}: {self.speech.say(ACT_NEWS[str(event.act['type'])])}"
             for row, event in self.history
-            if isinstance(event, ActRecorded) and event.act.get("type") in _MEASURES
+            if isinstance(event, ActRecorded) and event.act.get("type") in acts
         ]
         return "\n".join(done)
 
@@ -108,9 +140,9 @@ class Known:
         return self.respondent.link.name if self.respondent and self.respondent.link else ""
 
     def telephone(self) -> str:
-        """The telephone of that person, else of whoever is responsible."""
+        """The telephone of that person, else of whoever is responsible; one of this country as it is read out: 909-555-0144."""
         mine = self.respondent.link.phone if self.respondent and self.respondent.link else ""
-        return mine or str(self.spill.discharger.get("phone") or "")
+        return _OF_THIS_COUNTRY.sub(r"\1-\2-\3", mine or str(self.spill.discharger.get("phone") or ""))
 
     def business(self) -> str:
         """The firm, with a person and a telephone."""
@@ -119,16 +151,35 @@ class Known:
 
 def suggestions(known: Known, duty: Duty) -> Mapping[str, str]:
     """What is known of each item of a report, by item; items of which nothing is certain are left out."""
-    found = {item: known.answer(item) for item in duty.items}
+    # What will be done is nowhere on record, whatever was done already.
+    found = {item: known.answer(item) for item, says in duty.items.items() if not _TO_COME.search(says)}
     return {item: text for item, text in found.items() if text}
 
 
-# By the ids of the items that packs use.
+def _is_start_stated(history: History) -> bool:
+    """Whether a person said when it began. The time of a report is when it was seen, and only tells that it had begun by then."""
+    stated = False
+    for _, event in history:
+        if isinstance(event, FactsRecorded) and "discharged_at" in event.changes:
+            stated = event.reason != AS_IT_CAME or _says_start(history)
+    return stated
+
+
+def _says_start(history: History) -> bool:
+    raw = next((event.raw for _, event in history if isinstance(event, ReportReceived)), None)
+    if not isinstance(raw, dict):
+        return False
+    facts = raw.get("facts")
+    return "discharged_at" in raw or (isinstance(facts, dict) and "discharged_at" in facts)
+
+
+# By the ids of the items that packs use. Who owns a place or holds a permit is left open: whoever is responsible may be neither.
 _ANSWERS: Mapping[str, Callable[[Any], str]] = {
     "material_type": Known.material, "product": Known.material, "pollutant": Known.material, "chemical": Known.material,
-    "volume": Known.volume, "quantity": Known.volume, "location": Known.place, "media": Known.reached, "period": Known.period,
+    "volume": Known.reported_volume, "quantity": Known.reported_volume,
+    "location": Known.place, "media": Known.reached, "period": Known.period,
     "time": Known.period, "incident_date": Known.incident, "control_number": lambda known: known.notice("cal-oes")[1],
-    "business": Known.business, "owner": Known.firm, "permittee_name": Known.firm, "contact_name": Known.caller,
-    "contact_telephone": Known.telephone, "corrective_actions": Known.measures, "actions": Known.measures,
-    "actions_taken": Known.measures, "mitigation": Known.measures, "cleanup": Known.measures,
+    "business": Known.business, "contact_name": Known.caller, "contact_telephone": Known.telephone,
+    "actions": Known.measures, "actions_taken": Known.measures,
+    **dict.fromkeys(("corrective_actions", "mitigation", "cleanup"), lambda known: known.measures(_CURES)),
 }  # fmt: skip

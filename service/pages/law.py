@@ -10,12 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from deadlines import Rulebook
-from deadlines.explaining import rule_as_json, starts_told
+from deadlines.explaining import rule_as_json
 from deadlines.rules import ALWAYS, Pack, Rule
 from service.errors import NotKnown
-from service.pages import law_words
-from service.pages.rendering import house_of, page
-from service.pages.speech import marked
+from service.pages import law_told, law_words
+from service.pages.counting_words import limit_words
+from service.pages.rendering import house_of, page, spoken
+from service.pages.speech import Speech, marked
 
 router = APIRouter(include_in_schema=False)
 _COVERS = {
@@ -29,6 +30,7 @@ class RuleLine:
     """A version of a rule as a line of the table; `days` says when it is in force, where that is not always."""
 
     rule: Rule
+    limit: str
     starts: str
     to: str
     days: str
@@ -53,12 +55,13 @@ async def pack_page(request: Request, pack_id: str) -> Response:
     shown = [pack]
     if pack.is_city:
         shown += [other for other in rulebook.packs.values() if not other.is_city and other.lies_over(pack)]
-    parts = [(one, [_line(rulebook, one, rule, pack if pack.is_city else None) for rule in one.rules]) for one in shown]
+    parts = [(one, [_line(spoken(request), rulebook, rule, pack if pack.is_city else None) for rule in one.rules]) for one in shown]
     return page(request, "law_pack.html", pack=pack, parts=parts, says=law_words)
 
 
-def _line(rulebook: Rulebook, pack: Pack, rule: Rule, city: Pack | None) -> RuleLine:
-    return RuleLine(rule, starts_told(rule), _recipient(rulebook, rule, city), days_of(rule))
+def _line(speech: Speech, rulebook: Rulebook, rule: Rule, city: Pack | None) -> RuleLine:
+    limit, starts = limit_words(speech, rule.limit.text), law_told.starts_told(speech, rule)
+    return RuleLine(rule, limit, starts, _recipient(rulebook, rule, city), days_of(rule))
 
 
 def _recipient(rulebook: Rulebook, rule: Rule, city: Pack | None) -> str:
@@ -88,14 +91,18 @@ async def rule_page(request: Request, pack_id: str, rule_id: str) -> Response:
         pack, versions = rulebook.rules(duty)
     except KeyError:
         raise NotKnown(f"there is no rule {duty[:120]!r}") from None
-    told = [_version(rulebook, pack, rule) for rule in reversed(versions)]
+    told = [_version(spoken(request), rulebook, pack, rule) for rule in reversed(versions)]
     return page(request, "law_rule.html", pack=pack, duty=duty, title=versions[-1].title, versions=told, says=law_words)
 
 
-def _version(rulebook: Rulebook, pack: Pack, rule: Rule) -> dict[str, Any]:
-    """A version of a rule as JSON has it, with its recipients by name and its days in words."""
+def _version(speech: Speech, rulebook: Rulebook, pack: Pack, rule: Rule) -> dict[str, Any]:
+    """A version of a rule as JSON has it, with its recipients by name, and in words its days, its limit, its start and whom it wakes."""
     told = rule_as_json(pack, rule, rulebook)
-    return {**told, "days": days_of(rule), "recipients": _recipients(rulebook, told["to"])}
+    words = {
+        "limit": limit_words(speech, rule.limit.text), "starts_from": law_told.starts_told(speech, rule),
+        "ladder": [law_told.rung_told(speech, rung) for rung in rule.ladder],
+    }  # fmt: skip
+    return {**told, **words, "days": days_of(rule), "recipients": _recipients(rulebook, told["to"])}
 
 
 def _recipients(rulebook: Rulebook, to: dict[str, Any] | None) -> Sequence[tuple[str, str, tuple[str, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +13,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
 from service.access import spill_for
-from service.image_reading import SMALL_EDGE
+from service.events import FilesLeftOut
+from service.image_reading import MOST_PIXELS, SMALL_EDGE
 from service.incoming_bodies import Upload
 from service.kept_files import (
     ATTACHMENT,
@@ -21,9 +23,11 @@ from service.kept_files import (
     PICTURES,
     SUFFIXES,
     Belonging,
+    CannotKeep,
     FileRefused,
     kept_file,
     kept_files,
+    label,
     open_original,
     open_public,
     take_in_files,
@@ -33,8 +37,9 @@ from service.pages.rendering import house_of, spoken
 from service.pages.speech import ENGLISH, Speech, marked
 from service.parties import respondent_of_token, spill_of_token
 from service.tables import KeptFile, Spill
-from service.transaction import House, Transaction, reading
+from service.transaction import House, Transaction, reading, transaction
 
+log = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
 staff_router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 
@@ -42,13 +47,18 @@ _REFUSALS: Mapping[str, str] = {
     "empty": marked("%(name)s is empty, so it was not kept."),
     "too_large": marked("%(name)s is too large, so it was not kept. A file can have %(most)s MB at most."),
     "kind": marked("%(name)s is not a photo that we can take, so it was not kept. Send JPEG, PNG, WebP or HEIC."),
-    "too_many_pixels": marked("%(name)s has too many pixels, so it was not kept. Take the photo at the usual size of your phone."),
+    "too_many_pixels": marked(
+        "%(name)s has too many pixels, so it was not kept: %(pixels)s million at most. Send a smaller photo, or a screenshot of it."
+    ),
     "too_many": marked("%(name)s was not kept: a report can hold %(count)s photos."),
+    "disk": marked("%(name)s could not be stored just now. Send it again in a few minutes."),
 }
 _PAPER_REFUSALS: Mapping[str, str] = {
     **_REFUSALS,
     "kind": marked("%(name)s is not a file that we can take, so it was not kept. Send a PDF, or a photo (JPEG, PNG, WebP or HEIC)."),
-    "too_many_pixels": marked("%(name)s has too many pixels, so it was not kept. Send the picture at a smaller size."),
+    "too_many_pixels": marked(
+        "%(name)s has too many pixels, so it was not kept: %(pixels)s million at most. Send the picture at a smaller size."
+    ),
     "too_many": marked("%(name)s was not kept: there are %(count)s files already."),
 }
 _REMARKS: Mapping[str, str] = {
@@ -128,11 +138,33 @@ async def keep_photos(request: Request, belonging: Belonging, uploads: Sequence[
     return kept, refusals(spoken(request), house, refused, belonging.purpose)
 
 
+async def keep_photos_of_report(house: House, belonging: Belonging, uploads: Sequence[Upload]) -> int:
+    """Keep the photos that came with a report. Returns how many were not kept; which and why is on record, for the reporter's page."""
+    try:
+        _, refused = await take_in_files(house, uploads, belonging)
+        left_out = [(error.name, error.why) for error in refused]
+    except CannotKeep:
+        log.exception("the photos of %s could not be kept", belonging.reference)
+        left_out = [(label(upload.name), "disk") for upload in uploads]
+    if left_out:
+        async with transaction(house, belonging.actor) as tx:
+            await tx.record(await tx.spill(belonging.reference), FilesLeftOut(files=left_out))
+    return len(left_out)
+
+
 def refusals(speech: Speech, house: House, refused: Sequence[FileRefused], purpose: str = PHOTO) -> list[str]:
     """Why files were not kept, a plain sentence each."""
+    return why_left_out(speech, house, [(error.name, error.why) for error in refused], purpose)
+
+
+def why_left_out(speech: Speech, house: House, files: Sequence[tuple[str, str]], purpose: str = PHOTO) -> list[str]:
+    """A plain sentence for each file that was not kept, given its name and why (`service.events.FilesLeftOut`)."""
     words = _REFUSALS if purpose == PHOTO else _PAPER_REFUSALS
-    most, count = speech.number(house.settings.largest_file_mb), speech.number(MOST_OF_A_SPILL[purpose])
-    return [speech.say(words[error.why], name=error.name, most=most, count=count) for error in refused]
+    values = {
+        "most": speech.number(house.settings.largest_file_mb), "count": speech.number(MOST_OF_A_SPILL[purpose]),
+        "pixels": speech.number(MOST_PIXELS // 1_000_000),
+    }  # fmt: skip
+    return [speech.say(words[why], name=name, **values) for name, why in files]
 
 
 # -- handing out

@@ -15,9 +15,9 @@ _NEXT_STEPS = {
     403: (marked("Not allowed"), marked("You may not do this. If you should be able to, ask the person who manages accounts.")),
     404: (
         marked("Nothing is here"),
-        marked("The address may be cut off or mistyped, or the link was replaced. Ask for a new link, or start from the first page."),
+        marked("The address may be cut off or mistyped, or the link was replaced. Ask for a new link, or start from the home page."),
     ),
-    405: (marked("Nothing is here"), marked("Start from the first page.")),
+    405: (marked("Nothing is here"), marked("Start from the home page.")),
     409: (marked("That has been done already"), marked("Go back and load the page again to see how things stand.")),
     413: (marked("That is too large"), marked("Send less text or fewer photos, or send them in parts.")),
     422: (marked("Something is missing or wrong"), marked("Go back, correct what is named here, and send it again.")),

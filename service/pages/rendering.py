@@ -16,10 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.background import BackgroundTask
 
 from deadlines import Rule
+from service.image_reading import MOST_PIXELS
 from service.pages import words
 from service.pages.fields import Fields
 from service.pages.seals import frame_of
-from service.pages.speech import COOKIE, LANGUAGES, Speech, chosen_language, local_input, speech, utc_mark, zone_name
+from service.pages.speech import COOKIE, LANGUAGES, Speech, chosen_language, local_input, speech, utc_mark
 from service.tables import Spill
 from service.transaction import House
 from service.wiring import stands_in
@@ -36,6 +37,12 @@ def house_of(request: Request) -> House:
 def zone_of(house: House, city: str | None) -> ZoneInfo:
     """The zone of a city; without one, of the first city served."""
     return house.rulebook.zones[city or house.first_city]
+
+
+def sure_zone(house: House, city: str | None, now: datetime) -> ZoneInfo | None:
+    """The zone that a local time typed on a form is in: that of the city, or one that all cities served share; None where that is open."""
+    zones = [house.rulebook.zones[city]] if city else [house.rulebook.zones[one] for one in house.cities]
+    return zones[0] if len({now.astimezone(zone).utcoffset() for zone in zones}) == 1 else None
 
 
 def city_name(house: House, city: str) -> str:
@@ -70,7 +77,8 @@ def environment(language: str) -> Environment:
     made.policies["ext.i18n.trimmed"] = True
     made.globals.update(
         speech=spoken, words=words, languages=LANGUAGES, static=_static, city_name=city_name, where_of=where_of, utc=utc_mark,
-        local_input=local_input, zone_name=zone_name, no_fields=Fields(),
+        local_input=local_input, no_fields=Fields(),
+        most_pixels=MOST_PIXELS,
     )  # fmt: skip
     made.filters["plain"] = words.plain
     return made

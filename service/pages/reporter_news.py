@@ -14,6 +14,7 @@ from service.closing import History
 from service.events import (
     ActionAsked,
     ActRecorded,
+    ContactCorrected,
     CopyAsked,
     DischargerNamed,
     FactsRecorded,
@@ -29,6 +30,7 @@ from service.events import (
 from service.pages import words
 from service.pages.rendering import city_name, where_of
 from service.pages.speech import Speech, marked
+from service.parties import NO_MESSAGE
 from service.tables import EventRow, Spill
 from service.transaction import House
 
@@ -42,11 +44,18 @@ _FLAG_WORDS: Sequence[tuple[str, str]] = (
     (r"outside every city", marked("The place seems to be outside the cities served here. Staff will decide who should get the report.")),
     (r"minus sign|swapped", marked("The map position looked wrong. We read it in the way that makes sense, and staff will check it.")),
     (r"from the edge|more than one city", marked("The place is close to a city border. Staff will confirm which city it is.")),
+    (r"^location: .*words of the address", marked("We took the city from the words of the address. Staff will confirm it.")),
     (r"^location", marked("The map position could not be used. Staff will find the place from your words.")),
     (r"^seen_at: over 30 days", marked("You saw it more than 30 days ago. Staff will confirm the date.")),
     (r"^seen_at: lies in the future", marked("The time you gave lies in the future, so we left it out.")),
     (r"^seen_at: in words", marked("We read the time from your words. Staff will check it.")),
     (r"^seen_at: the clocks are changed", marked("The clocks were changed in that hour. We took the earlier reading.")),
+    (r"^seen_at: a local time", marked("We do not know yet in which city it is, so a person will check the time you gave.")),
+    (r"^location: a photo was taken", marked("A photo was taken in another place than you told. Staff will find out which is right.")),
+    (
+        r"^seen_at: the words",
+        marked("Your words about the time are kept as you wrote them. A person reads them, and asks you if more is needed."),
+    ),
     (r"^(seen|known|reported|discharged|ended)_at", marked("The time you gave could not be used. What you wrote is kept.")),
     (r"^suspicious", marked("A person looks at this report first.")),
     (r"could not be applied", marked("Our automatic check had a problem. Your report is safe, and a person has been told to look at it.")),
@@ -67,6 +76,7 @@ ACT_NEWS = {
 # What the reporter did, and what the city told them; told each time it happens.
 _EACH_NEWS: Sequence[tuple[type[SpillEvent], str]] = (
     (ReporterAdded, marked("You told us more.")),
+    (ContactCorrected, marked("You corrected how you can be reached.")),
     (ActionAsked, marked("You asked what action was taken.")),
     (CopyAsked, marked("You took a copy of the record.")),
     (ReporterAnswered, marked("The city told you what was done.")),
@@ -127,7 +137,8 @@ def amount(speech: Speech, volume: dict[str, Any] | None) -> str:
 
 def plain_flags(speech: Speech, flags: Sequence[str]) -> list[str]:
     """The flags of a report in plain words, each once."""
-    said = [next(text for pattern, text in _FLAG_WORDS if re.search(pattern, flag)) for flag in flags]
+    told = [flag for flag in flags if not flag.startswith(NO_MESSAGE)]  # the page says so by itself, and how to mend it
+    said = [next(text for pattern, text in _FLAG_WORDS if re.search(pattern, flag)) for flag in told]
     return [speech.say(text) for text in dict.fromkeys(said)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -74,3 +74,8 @@ def who_wrote(speech: Speech, actor: str) -> str:
     if actor.startswith("discharger of SP-"):
         return speech.say("somebody who has the firm's common link")
     return speech.say("the city's staff")
+
+
+def writers_named(speech: Speech, writers: Mapping[str, str]) -> dict[str, str]:
+    """Who wrote each item of a report, by item, named as `who_wrote` does."""
+    return {item: who_wrote(speech, actor) for item, actor in writers.items()}

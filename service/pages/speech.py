@@ -11,7 +11,7 @@ from service.speech import ENGLISH, LANGUAGES, Speech, catalogue, is_immediate, 
 
 __all__ = [
     "COOKIE", "ENGLISH", "LANGUAGES", "Speech", "catalogue", "chosen_language", "is_immediate", "local_input", "marked", "moment_of",
-    "speech", "utc_mark", "zone_name",
+    "speech", "utc_mark",
 ]  # fmt: skip
 COOKIE = "spillclock_lang"
 
@@ -41,11 +41,6 @@ def _preferred(header: str) -> str:
 def local_input(moment: datetime, zone: ZoneInfo) -> str:
     """A moment as a date-and-time field of a form holds it: local, to the minute, without offset."""
     return moment.astimezone(zone).strftime("%Y-%m-%dT%H:%M")
-
-
-def zone_name(moment: datetime, zone: ZoneInfo) -> str:
-    """The abbreviation of a zone at a moment: PST."""
-    return moment.astimezone(zone).tzname() or str(zone)
 
 
 def utc_mark(moment: datetime) -> str:

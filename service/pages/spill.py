@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,70 +10,76 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from deadlines import PlannedRung, as_z
+from deadlines import as_z
 from deadlines.facts import CHOICES, EVENT_KEYS, FLAGS
 from deadlines.quantities import GALLONS
 from service import obligations, replies
 from service.access import ROLES, Staff, spill_for
-from service.errors import BadInput, NotKnown
+from service.errors import BadInput, Conflict, NotKnown
 from service.events import ObligationAcknowledged, SpillEvent
-from service.ladders import ladder_of
-from service.pages import law_words
+from service.fact_sources import SOURCES, STAFF
+from service.grouping import counted
 from service.pages.amendments import changes_from, fact_lines, instant_of, typed_facts
 from service.pages.closing import closing_shown
 from service.pages.deliveries import deliveries_of, tally
 from service.pages.discharger_links import links_shown
-from service.pages.duties import Duty, duties_of, duty_of, question_of, record_done
+from service.pages.duties import Duty, duties_of, duty_of, record_done
 from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields, read_fields
+from service.pages.involved import involved_in
+from service.pages.open_questions import open_questions
 from service.pages.photos import files_of
 from service.pages.place import place_shown
+from service.pages.planned import ladders_of, planned_tellings
 from service.pages.quantity_rows import UNIT_LABELS, checked_rows, padded, rows_of, typed_rows
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.pages.reporter_news import words_of_reporter
 from service.pages.speech import ENGLISH, local_input
 from service.pages.story import story
+from service.pages.whole_shown import whole_shown
 from service.pages.written_report import stamps_of
-from service.parties import ROLE_NAMES, people_of
-from service.recorded_substances import finding_of, question_about
+from service.recorded_substances import finding_of
 from service.spills import amend_facts, name_discharger, record_act
 from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
-_CHANNELS = {"sms": "SMS", "email": "e-mail"}
 
 
 @router.get("/{reference}")
 async def spill_page(request: Request, reference: str) -> Response:
     """The page of one spill."""
-    return await _spill_page(request, await signed_in(request), reference)
+    return await spill_page_with(request, await signed_in(request), reference)
 
 
-async def _spill_page(request: Request, staff: Staff, reference: str, faults: Sequence[str] = (), status: int = 200) -> Response:
+async def spill_page_with(request: Request, staff: Staff, reference: str, faults: Sequence[str] = (), status: int = 200) -> Response:
+    """The page of a spill, saying what was wrong with a form on it where something was."""
     house = house_of(request)
     async with reading(house) as tx:
         spill = await spill_for(tx, staff, reference)
         history = await tx.history(spill)
         duties = await duties_of(tx, spill)
-        ladders = await _ladders(tx, spill, duties)
         messages = await deliveries_of(tx, spill, history)
         answers = await replies.of_spill(tx, spill)
-        discharger = await people_of(tx, spill, "discharger")
         inquired = await obligations.open_questions(tx, spill)
         closing = await closing_shown(tx, spill, history)
         links = await links_shown(tx, spill)
         photos, papers = await files_of(tx, spill)
+        counts = (await counted(tx, spill)).facts
+        whole = await whole_shown(tx, spill, history)
+        planned = await planned_tellings(tx, spill, duties)
+        people = await involved_in(tx, spill, staff)
+        ladders = await ladders_of(tx, spill, duties)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
-        ladders=ladders, seen=_seen(history), stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
-        messages=messages, facts=fact_lines(house, spill, history), questions=_questions(house, spill, inquired, duties),
-        days=story(house, spill, zone, history),
-        tally=tally(messages), cities=_cities(house, spill), discharger=discharger, links=links,
-        event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), flag_facts=FLAGS,
-        rq=finding_of(house.rulebook.quantities, spill.facts),
+        ladders=ladders, planned=planned, seen=_seen(history), messages=messages, facts=fact_lines(house, spill, history, counts),
+        stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
+        questions=open_questions(house, spill, inquired, duties), days=story(house, spill, zone, history), tally=tally(messages),
+        cities=_cities(house, spill), people=people, links=links, whole=whole, sources=[(key, says) for key, (says, _) in SOURCES.items()],
+        event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), units=list(GALLONS),
+        rq=finding_of(house.rulebook.quantities, spill.facts), amount=typed_facts(spill, zone),
         place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
     )  # fmt: skip
 
@@ -92,48 +98,9 @@ def _groups(duties: Sequence[Duty]) -> dict[str, list[Duty]]:
     }
 
 
-async def _ladders(tx: Transaction, spill: Spill, duties: Sequence[Duty]) -> dict[int, list[tuple[PlannedRung, str]]]:
-    """The rungs still to come of each clock, each with whom it will tell and how."""
-    rungs = {duty.id: ladder_of(duty.row, tx.now) for duty in duties}
-    return {clock: [(rung, await _told_by(tx, spill, rung)) for rung in ladder] for clock, ladder in rungs.items()}
-
-
-async def _told_by(tx: Transaction, spill: Spill, rung: PlannedRung) -> str:
-    """Whom a rung tells, by the rotas as they are known now, and how."""
-    parts = []
-    for role in rung.tell:
-        people = await people_of(tx, spill, role, rung.at)
-        names = ", ".join(person.name for person in people if set(rung.by) & person.addresses.keys())
-        nobody = "nobody has an address for this" if people else "nobody fills this role"
-        parts.append(f"{ROLE_NAMES.get(role, role)} ({names or nobody})")
-    return f"{'; '.join(parts)}, by {' and '.join(_CHANNELS.get(channel, channel) for channel in rung.by)}"
-
-
 def _seen(history: Sequence[tuple[EventRow, SpillEvent]]) -> dict[int, tuple[str, datetime]]:
     """Who saw the alert about a clock last, and when."""
     return {event.obligation: (event.person, row.recorded_at) for row, event in history if isinstance(event, ObligationAcknowledged)}
-
-
-def _questions(
-    house: House, spill: Spill, asked: Sequence[Mapping[str, Any]], duties: Sequence[Duty]
-) -> list[tuple[str, str, str, list[str]]]:
-    """The open questions in the order given: the fact, its words, what an answer would do, and the clocks that hang on it.
-
-    Last stand those whose answer says only when a waiting clock is due.
-    """
-    titles = {duty.row.duty: str(duty.clock["title"]) for duty in duties}
-    found = []
-    for one in asked:
-        says = question_about(house.rulebook.quantities, spill.facts, one["fact"]) or one["asks"]
-        hanging = [titles.get(duty) or house.rulebook.rules(duty)[1][-1].title for duty in law_words.hanging(one)]
-        found.append((one["fact"], says, law_words.effect(ENGLISH, one), hanging))
-    facts = {one["fact"] for one in asked}
-    for duty in duties:
-        for fact in duty.clock["unsettled"] if duty.is_open or duty.state == "waiting" else ():
-            if fact not in facts:
-                facts.add(fact)
-                found.append((fact, question_of(ENGLISH, fact), "The answer would settle when a clock is due.", [titles[duty.row.duty]]))
-    return found
 
 
 def _cities(house: House, spill: Spill) -> dict[str, str]:
@@ -141,9 +108,9 @@ def _cities(house: House, spill: Spill) -> dict[str, str]:
     return {city: city_name(house, city) for city in (*house.cities, *([spill.city] if spill.city else []))}
 
 
-async def _refused(request: Request, reference: str, error: BadInput) -> Response:
+async def refused(request: Request, reference: str, error: BadInput | Conflict) -> Response:
     """The page of the spill again, saying what was wrong with a form on it."""
-    return await _spill_page(request, await signed_in(request), reference, error.faults or [str(error)], 422)
+    return await spill_page_with(request, await signed_in(request), reference, error.faults or [str(error)], error.status)
 
 
 def _back(reference: str, done: str, place: str = "") -> Response:
@@ -165,7 +132,7 @@ async def clock_done(request: Request, reference: str, clock_id: int) -> Respons
         async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             await record_done(tx, spill, await _clock(tx, spill, clock_id), fields)
     except BadInput as error:
-        return await _refused(request, reference, error)
+        return await refused(request, reference, error)
     return _back(reference, "act", f"#clock-{clock_id}")
 
 
@@ -185,7 +152,7 @@ async def waive(request: Request, reference: str, clock_id: int) -> Response:
         async with working_on(request, await signed_in(request), reference, "manager") as (tx, spill):
             await obligations.waive(tx, (await _clock(tx, spill, clock_id)).row, spill, fields.text("reason"))
     except BadInput as error:
-        return await _refused(request, reference, error)
+        return await refused(request, reference, error)
     return _back(reference, "waived", f"#clock-{clock_id}")
 
 
@@ -197,7 +164,7 @@ async def discharger(request: Request, reference: str) -> Response:
         async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             await name_discharger(tx, spill, fields.text("name"), fields.text("email"), fields.text("phone"))
     except BadInput as error:
-        return await _refused(request, reference, error)
+        return await refused(request, reference, error)
     return _back(reference, "discharger", "#people")
 
 
@@ -227,7 +194,8 @@ async def _amend_page(request: Request, staff: Staff, reference: str, typed: Fie
             faults = error.faults
     return staff_page(
         request, "amend.html", 422 if faults else 200, staff=staff, spill=spill, zone=zone, was=was, values=values, reached=reached,
-        reason=typed.text("reason") if typed else "", faults=faults, choices=CHOICES, flag_facts=FLAGS, units=list(GALLONS),
+        reason=typed.text("reason") if typed else "", source=typed.text("source", STAFF) if typed else STAFF,
+        sources=[(key, says) for key, (says, _) in SOURCES.items()], faults=faults, choices=CHOICES, flag_facts=FLAGS, units=list(GALLONS),
         cities=_cities(house, spill), rows=padded(rows), row_units=UNIT_LABELS, answer=answer,
     )  # fmt: skip
 
@@ -243,7 +211,7 @@ async def amend(request: Request, reference: str) -> Response:
         async with working_on(request, await signed_in(request), reference, "officer") as (tx, spill):
             changes = changes_from(tx.house, spill, fields, zone_of(tx.house, spill.city))
             if changes:
-                await amend_facts(tx, spill, changes, fields.text("reason"))
+                await amend_facts(tx, spill, changes, fields.text("reason"), fields.text("source", STAFF))
     except BadInput as error:
         return await _amend_page(request, await signed_in(request), reference, fields, error.faults or [str(error)])
     return _back(reference, "amended" if changes else "unchanged")
@@ -298,6 +266,6 @@ async def record(request: Request, reference: str) -> Response:
             await record_act(tx, spill, act, fields.text("note")[:2000])
     except BadInput as error:
         if kind not in EVENT_KEYS:
-            return await _refused(request, reference, error)
+            return await refused(request, reference, error)
         return await _event_page(request, await signed_in(request), reference, fields, error.faults or [str(error)])
     return _back(reference, "act")

@@ -4,63 +4,68 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service import papers, turnstile
-from service.closing import closed_in
+from service.closing import History, closed_in
 from service.errors import BadInput, Conflict
-from service.events import ReporterAdded
-from service.following import LONGEST_ADDITION, add_words, ask_for_action, note_copy, reporter_of, waits_for_answer
+from service.events import FilesLeftOut, ReporterAdded
+from service.following import LONGEST_ADDITION, add_words, ask_for_action, correct_contact, note_copy, reporter_of, waits_for_answer
+from service.grouping import acts_since, head_of
 from service.held_reports import is_held
 from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
 from service.pages.fields import Fields, read_fields
 from service.pages.nearby import offered
-from service.pages.photos import keep_photos, photos_of
+from service.pages.photos import keep_photos, photos_of, why_left_out
 from service.pages.record_copy import law_of_copies, record_copy
 from service.pages.rendering import house_of, page, spoken, zone_of
 from service.pages.reporter_news import Said, news, plain_flags, said_by_city, understood, words_of_reporter
 from service.pages.speech import Speech
-from service.parties import spill_of_token
+from service.parties import spill_of_token, unreachable
 from service.spills import clean
 from service.tables import Obligation, Spill
 from service.transaction import Transaction, reading, transaction
 
 log = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
+_MOST_NAMED = 40
 
 
 @router.get("/status/{token}")
 async def status(request: Request, token: str) -> Response:
     """The page of one report, for whoever holds its private link."""
-    return await _status_page(request, token, photo_faults=_left_over(request))
+    return await _status_page(request, token)
 
 
-def _left_over(request: Request) -> list[str]:
-    """What the form says of photos that could not be kept with the report, by `unkept` in the address."""
-    count, house, speech = request.query_params.get("unkept", ""), house_of(request), spoken(request)
-    if not re.fullmatch(r"[1-9]\d{0,2}", count):
+def _left_over(request: Request, history: History) -> list[str]:
+    """What the form says of photos that could not be kept with the report, by `unkept` in the address: each with its name and reason."""
+    count, speech = request.query_params.get("unkept", ""), spoken(request)
+    if request.method != "GET" or not re.fullmatch(r"[1-9]\d{0,2}", count):
         return []
-    kinds = speech.say("A photo can be JPEG, PNG, WebP or HEIC and have %(most)s MB.", most=speech.number(house.settings.largest_file_mb))
     told = speech.count(
-        "%(number)s photo could not be kept. Your report is safe; add it again here.",
-        "%(number)s photos could not be kept. Your report is safe; add them again here.", int(count),
+        "%(number)s photo could not be kept. Your report is safe; you can add a photo here.",
+        "%(number)s photos could not be kept. Your report is safe; you can add photos here.", int(count),
     )  # fmt: skip
-    return [f"{told} {kinds}"]
+    files = next((event.files for _, event in reversed(history) if isinstance(event, FilesLeftOut)), [])
+    return [told, *why_left_out(speech, house_of(request), files[:_MOST_NAMED])]
 
 
 async def _status_page(
-    request: Request, token: str, typed: str = "", fault: str = "", photo_faults: Sequence[str] = (), code: int = 200
-) -> Response:
+    request: Request, token: str, typed: str = "", fault: str = "", photo_faults: Sequence[str] = (), code: int = 200,
+    contact: Mapping[str, str] | None = None, contact_faults: Collection[str] = (),
+) -> Response:  # fmt: skip
     house, speech = house_of(request), spoken(request)
     async with reading(house) as tx:
         spill = await spill_of_token(tx, "status", token)
         history = await tx.history(spill)
-        owed = [row for row in await of_spill(tx, spill) if row.state not in ("withdrawn", "waived")]
+        head = await head_of(tx, spill)
+        owed = [row for row in await of_spill(tx, head) if row.state not in ("withdrawn", "waived")]
+        since = await acts_since(tx, spill, head, history)
         will_be_told = bool(reporter_of(tx, spill).addresses)
         photos = await photos_of(tx, spill, speech)
         near = await offered(tx, speech, spill, history)
@@ -69,11 +74,13 @@ async def _status_page(
     added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
     return page(
         request, "status.html", code, spill=spill, zone=zone, token=token, understood=understood(speech, house, spill, zone),
-        news=news(speech, house, spill, history), flags=plain_flags(speech, spill.flags), finished=_finished(owed), owed=len(owed),
+        news=news(speech, house, spill, [*history, *since]), flags=plain_flags(speech, spill.flags), finished=_finished(owed),
+        owed=len(owed), merged=spill.merged_into is not None,
         raw=words_of_reporter(history), added=added, photos=photos, closed=_closing(said) if closed_in(history) else None, said=said,
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
-        done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, photo_faults=photo_faults, longest=LONGEST_ADDITION,
-        nearby=near, is_held=is_held(spill),
+        done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, longest=LONGEST_ADDITION, nearby=near,
+        photo_faults=photo_faults or _left_over(request, history), unreachable=unreachable(house, spill.reporter), contact=contact or {},
+        contact_faults=contact_faults, is_held=is_held(spill),
     )  # fmt: skip
 
 
@@ -140,6 +147,22 @@ def _plain(speech: Speech, error: BadInput | Conflict) -> str:
     return speech.say(
         "This is too long: %(most)s characters can be added at a time. Send it in parts.", most=speech.number(LONGEST_ADDITION)
     )
+
+
+@router.post("/status/{token}/contact", dependencies=[Depends(turnstile.at("addition"))])
+async def contact(request: Request, token: str) -> Response:
+    """Put right how the reporter can be reached. What no message can reach either comes back, named."""
+    fields = await read_fields(request)
+    typed = {way: fields.text(way) for way in ("email", "phone")}
+    try:
+        async with _writing(request, token) as (tx, spill):
+            if unreachable(tx.house, spill.reporter):  # pressed twice, it is right already
+                await correct_contact(tx, spill, typed)
+    except BadInput as error:
+        return await _status_page(
+            request, token, code=422, contact=typed, contact_faults=[fault.partition(":")[0] for fault in error.faults]
+        )  # fmt: skip
+    return _back(token, "reach", "#reach")
 
 
 @router.post("/status/{token}/copy", dependencies=[Depends(turnstile.at("addition"))])

@@ -15,6 +15,7 @@ from service.pages import words
 from service.pages.amendments import told
 from service.pages.rendering import city_name, rule_of
 from service.pages.speech import ENGLISH, moment_of
+from service.pages.story_of_cases import TELLERS
 from service.suppressions import CHANNEL_NAMES
 from service.tables import EventRow, Spill
 from service.transaction import House
@@ -219,12 +220,15 @@ def _filed(scene: _Scene, event: e.FollowUpFiled) -> Told:
     stamp = "on time" if event.on_time else f"late by {ENGLISH.span(timedelta(seconds=event.late_by_s or 0))}"
     if event.after_met:
         stamp = "after the duty was done"
-    missing = [f"Missing: {item}" for item in event.missing]
-    whole = "incomplete" if missing else "complete"
+    details = [f"Missing: {item}" for item in event.missing]
+    whole = "incomplete" if details else "complete"
+    bad = bool(details)
+    if event.reason:
+        details.append(f"Why it was amended: “{event.reason}”")
     what = "Report certified and filed" if event.certification else "Report filed"
     version = f"version {event.version}" + (f", amends version {event.amends}" if event.amends else "")
     says = f"{what} by {event.by}, {stamp}, {whole}: {scene.title(event.duty)} ({version})."
-    return says, missing, "bad" if missing else "good"
+    return says, details, "bad" if bad else "good"
 
 
 def _rested(scene: _Scene, event: e.RungRested) -> Told:
@@ -342,6 +346,12 @@ def _file_kept(_: _Scene, event: e.FileKept) -> Told:
     return f"A {event.purpose} was sent by {event.by or 'somebody'}.", details, "plain"
 
 
+def _left_out(_: _Scene, event: e.FilesLeftOut) -> Told:
+    count = len(event.files)
+    details = [f"{name}: {why.replace('_', ' ')}" for name, why in event.files]
+    return f"{count} {'file was' if count == 1 else 'files were'} sent that could not be kept.", details, "plain"
+
+
 _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.ReportReceived: _received,
     e.FactsRecorded: _facts,
@@ -403,9 +413,12 @@ _TELLERS: Mapping[type[e.SpillEvent], Callable[[_Scene, Any], Told]] = {
     e.AdvisorySent: _advised,
     e.ReporterAdded: _from_reporter,
     e.FileKept: _file_kept,
+    e.FilesLeftOut: _left_out,
+    e.ContactCorrected: lambda _, event: (f"The reporter corrected the address given for {' and '.join(event.ways)}.", [], "plain"),
     e.CopyAsked: lambda _, event: ("The reporter took a copy of the record.", [], "quiet"),
     e.ActionAsked: lambda _, event: ("The reporter asks what action was taken.", [], "plain"),
     e.ReporterAnswered: _to_public("The reporter was told what was done."),
     e.SpillClosed: _closed,
     e.SpillReopened: _to_public("The spill was opened again."),
+    **TELLERS,
 }

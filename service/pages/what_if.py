@@ -22,7 +22,7 @@ from service.pages import law_words, words
 from service.pages.duties import OPEN, Duty, duty_asked
 from service.pages.event_fields import inputs_of
 from service.pages.fields import Fields
-from service.pages.rendering import city_name, house_of, now_of, page, spoken, zone_of
+from service.pages.rendering import city_name, house_of, now_of, page, spoken, sure_zone, zone_of
 from service.pages.reporter_news import amount
 from service.pages.speech import Speech, local_input, marked
 from service.pages.what_if_query import facts_of, faults_of, field_of, pairs_of, tidied
@@ -68,6 +68,7 @@ async def what_if_page(request: Request) -> Response:
     city = fields.text("city")
     zone = zone_of(house, city if city in house.rulebook.zones else None)
     now = now_of(request)
+    sure = sure_zone(house, city if city in house.rulebook.zones else None, now)
     tidy = tidied(fields, now, zone)
     if tidy is not None:
         return RedirectResponse(f"/what-if?{tidy}" if tidy else "/what-if", 303)
@@ -83,8 +84,9 @@ async def what_if_page(request: Request) -> Response:
             faults = {"city": str(error)}
     kept = f"{urlencode(pairs)}&" if pairs else ""
     return page(
-        request, "what_if.html", 422 if faults else 200, zone=zone, kept=kept, fields=fields, faults=faults, answer=answer, city=city,
-        now_local=local_input(now, zone), **_form(speech, house, fields, zone), **_answered(speech, house, fields, answer, now),
+        request, "what_if.html", 422 if faults else 200, zone=sure, kept=kept, fields=fields, faults=faults, answer=answer, city=city,
+        now_local=local_input(now, sure) if sure else "", **_form(speech, house, fields, zone),
+        **_answered(speech, house, fields, answer, now),
     )  # fmt: skip
 
 

@@ -99,6 +99,22 @@ FACTS: Mapping[str, str] = {
 LANGUAGE_CHOICES: Mapping[str, str] = {"en": "English", "es": "Español"}
 
 
+# What a fault names and no fact is.
+_FIELDS: Mapping[str, str] = {
+    "volume.quantity": "How much", "volume.low": "How much, or at least", "volume.high": "At most", "volume.unit": "Unit",
+    "location": "Place", "lat": "Latitude", "lon": "Longitude", "address": "Address", "reason": "Reason",
+    "where.en": "Where, roughly (English)", "what.en": "What happened (English)", "advice.en": "What people should do (English)",
+    "where.es": "Where, roughly (Español)", "what.es": "What happened (Español)", "advice.es": "What people should do (Español)",
+}  # fmt: skip
+
+
+def told(fault: str) -> str:
+    """A fault "volume.quantity: 'much' is no number" for staff, with the words that stand on the form, where there are any."""
+    place, colon, wrong = fault.partition(": ")
+    name = _FIELDS.get(place) or FACTS.get(place)
+    return f"{name}: {wrong}" if colon and name else fault
+
+
 def plain(word: object) -> str:
     """A word of the contract without its underscores."""
     return str(word).replace("_", " ").replace("-", " ")

@@ -56,6 +56,7 @@ class Stamp:
     certified: str
     certified_at: datetime | None
     amends: int | None
+    reason: str
     changes: Sequence[Change]
     attachments: Sequence[str]
 
@@ -112,7 +113,7 @@ def stamps_of(speech: Speech, duty: Duty, history: History) -> list[Stamp]:
             Stamp(
                 version, by, ", ".join(filter(None, (by, title))), stamped(speech, duty, event, at), event.on_time or event.after_met,
                 event.missing, event.content, words, (later[0] if later else at) if words else None, event.amends,
-                _changes(duty, before, event.content), [str(file["name"]) for file in event.attachments],
+                event.reason, _changes(duty, before, event.content), [str(file["name"]) for file in event.attachments],
             )
         )  # fmt: skip
     return found[::-1]
@@ -154,11 +155,12 @@ def receipt(house: House, spill: Spill, duty: Duty, history: History, version: i
     return papers.Receipt(
         letterhead=letterhead_of(house, spill), reference=spill.reference, duty=speech.say(duty.clock["title"]),
         citation=duty.clock["citation"], recipient=speech.say(duty.recipient.name) if duty.recipient else "", version=version,
+        handed_in=duty.handed_in(speech), reached=duty.reached,
         content=[(speech.say(says), event.content.get(item, "")) for item, says in duty.items.items()], certification=stamp.certified,
         name=name, title=title, filed_at=row.recorded_at, due_at=moment_of(event.due_at),
         late_by_s=event.late_by_s, after_met=event.after_met, missing=[speech.say(item) for item in event.missing],
         attachments=[papers.Attachment(str(one["name"]), int(str(one["size"])), str(one["sha256"])) for one in event.attachments],
-        firm=str(spill.discharger.get("name") or ""), amends=event.amends,
+        firm=str(spill.discharger.get("name") or ""), amends=event.amends, reason=event.reason,
     )  # fmt: skip
 
 

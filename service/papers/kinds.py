@@ -35,7 +35,7 @@ class Receipt:
     reference: str  # of the spill: SP-2026-00001
     duty: str  # title of the duty, in words
     citation: str
-    recipient: str  # the name of whom the report is for
+    recipient: str  # the name of whom the report is owed to
     version: int
     content: Sequence[tuple[str, str]]  # the words of the law for each item, and the text that was filed for it; "" where none was
     certification: str  # the wording that was certified; "" where the law has none
@@ -46,8 +46,11 @@ class Receipt:
     late_by_s: int | None  # None: on time
     missing: Sequence[str] = ()  # items that the law lists and the report does not hold; none: it is complete
     attachments: Sequence[Attachment] = ()
+    handed_in: str = ""  # where filing it here has brought it, and to whom a copy must still go
+    reached: bool = False  # filing it here handed it in to whom it is owed
     firm: str = ""  # on whose behalf
     amends: int | None = None  # the version that this one amends
+    reason: str = ""  # why it amends that version, as it was typed; "" where nobody says
     after_met: bool = False  # the duty had been met before, so that this filing is neither on time nor late
 
     @property

@@ -67,12 +67,14 @@ def _receipt(paper: Receipt, speech: Speech) -> dict[str, Any]:
         _words(stamp, strong=True),
         _words(_whole(paper, speech)),
         _list(paper.missing) if paper.missing else None,
+        _words(paper.handed_in, strong=not paper.reached) if paper.handed_in else None,
         _pairs([
-            (speech.say("Report for"), paper.duty),
+            (speech.say("Duty"), paper.duty),
             (speech.say("Law"), paper.citation),
-            (speech.say("Sent to"), paper.recipient),
+            (speech.say("Owed to"), paper.recipient),
             (speech.say("About spill"), paper.reference),
             (speech.say("Version"), _version(paper, speech)),
+            (speech.say("Why it was amended"), paper.reason),
             (speech.say("Due"), when(paper.due_at) if paper.due_at else speech.say("The law sets no time")),
             (speech.say("Filed by"), person),
         ]),
@@ -83,7 +85,7 @@ def _receipt(paper: Receipt, speech: Speech) -> dict[str, Any]:
         _words(speech.say("Certified by %(person)s, %(when)s.", person=person, when=when(paper.filed_at))) if paper.certification else None,
         _words(speech.say("This receipt shows what was filed here and when. It does not say that the report is right or enough.")),
     ]  # fmt: skip
-    title = speech.say("Receipt: %(duty)s", duty=paper.duty)
+    title = speech.say("Receipt: “%(duty)s”", duty=paper.duty)
     return _sheet(paper, speech, title, stamp, blocks)
 
 

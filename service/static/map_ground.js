@@ -30,6 +30,40 @@ function text(words) {
   return part.innerHTML;
 }
 
+function meet(one, other) {
+  return one.right > other.left && one.left < other.right && one.bottom > other.top && one.top < other.bottom;
+}
+
+function hideCutNames(element) {
+  const frame = element.getBoundingClientRect();
+  const buttons = Array.from(element.querySelectorAll(".leaflet-control-zoom"), function (part) { return part.getBoundingClientRect(); });
+  element.querySelectorAll(".map-name").forEach(function (name) {
+    const at = name.getBoundingClientRect();
+    const isWhole = at.left >= frame.left && at.right <= frame.right && at.top >= frame.top && at.bottom <= frame.bottom;
+    name.classList.toggle("map-cut", !isWhole || buttons.some(function (button) { return meet(at, button); }));
+  });
+}
+
+// Where a map begins: round points, with the whole of the cities that they lie in, or with some miles around where that is no city of ours.
+// Room is left for the buttons in the corner, which would lie over a name or a sign.
+const SURROUNDINGS = 6000; // metres across
+export function showAround(L, map, outlines, points) {
+  const seen = L.latLngBounds([]);
+  points.forEach(function (point) {
+    seen.extend(L.latLng(point).toBounds(SURROUNDINGS));
+    (outlines ? outlines.getLayers() : []).forEach(function (city) {
+      if (city.getBounds().contains(point)) {
+        seen.extend(city.getBounds());
+      }
+    });
+  });
+  showWhole(map, seen);
+}
+
+export function showWhole(map, bounds) {
+  map.fitBounds(bounds, { maxZoom: 14, paddingTopLeft: [20, 20], paddingBottomRight: [64, 20], animate: false });
+}
+
 async function cities(L, map, address) {
   const answer = await fetch(address);
   if (!answer.ok) {
@@ -62,8 +96,9 @@ export async function openMap(element, given) {
     // The tile server learns which site its tiles are for, as some ask, and never which page.
     L.tileLayer(given.tiles, { attribution: text(given.credit), referrerPolicy: "origin", maxZoom: 18 }).addTo(map);
   }
-  // Names of cities only where they do not cover everything.
+  // Names of cities only where they do not cover everything, and where the whole of one can be read.
   map.on("zoomend", function () { element.classList.toggle("map-far", map.getZoom() < 10); });
+  map.on("zoomend moveend resize layeradd", function () { requestAnimationFrame(function () { hideCutNames(element); }); });
   map.setView([37, -96], 4, { animate: false });
   let found = null;
   try {

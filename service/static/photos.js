@@ -9,11 +9,12 @@
   }
 
   // Drawn, not linked: a picture from a blob: address would need a wider content policy for the whole page.
-  function draw(file, item) {
+  function draw(file, item, tooMany) {
     if (!window.createImageBitmap) {
       return;
     }
     createImageBitmap(file).then(function (picture) {
+      tooMany(picture.width * picture.height);
       const scale = Math.min(1, SMALL / Math.max(picture.width, picture.height));
       const canvas = document.createElement("canvas");
       canvas.width = Math.max(1, Math.round(picture.width * scale));
@@ -41,6 +42,10 @@
     const list = part.querySelector("ul");
     const files = Array.from(field.files);
     const said = [];
+    const status = part.querySelector("[role=status]");
+    function tell() {
+      status.textContent = [filled(field.dataset.saysCount, String(files.length)), ...said].join(" ");
+    }
     list.replaceChildren();
     files.slice(0, Number(field.dataset.most)).forEach(function (file) {
       const picture = file.type.startsWith("image/") || /\.hei[cf]$/i.test(file.name);
@@ -50,14 +55,19 @@
       }
       const item = line(list, file.name);
       if (picture && !large) {
-        draw(file, item);
+        draw(file, item, function (pixels) {
+          if (pixels > Number(field.dataset.pixels)) {
+            said.push(filled(field.dataset.saysPixels, file.name));
+            tell();
+          }
+        });
       }
     });
     if (files.length > Number(field.dataset.most)) {
       said.push(field.dataset.saysMany);
     }
     part.hidden = files.length === 0;
-    part.querySelector("[role=status]").textContent = [filled(field.dataset.saysCount, String(files.length)), ...said].join(" ");
+    tell();
   }
 
   document.querySelectorAll("[data-photos]").forEach(function (field) {

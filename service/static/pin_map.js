@@ -3,6 +3,7 @@
 
 (function () {
   const CLOSE = 16;
+  const A_PLACE = 10; // from here on the middle of a map is a place; before, it may be a state that nobody meant
   const NEARER = 4;
   const STEP = 8;
   const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -16,6 +17,7 @@
     const lat = document.getElementById(part.dataset.lat);
     const lon = document.getElementById(part.dataset.lon);
     const [opener, middle] = ["open", "middle"].map(function (name) { return part.querySelector(`[data-${name}]`); });
+    const [choice, far] = ["cities-shown", "far"].map(function (name) { return part.querySelector(`[data-${name}]`); });
     const [frame, canvas, said] = ["frame", "canvas", "said"].map(function (name) { return part.querySelector(`[data-${name}]`); });
     let L, map, pin;
 
@@ -70,6 +72,28 @@
       tell(point);
     }
 
+    // Without a street on the map, a city is found by its name.
+    function offerCities(ground, outlines) {
+      const list = choice.querySelector("select");
+      const found = outlines ? outlines.getLayers() : [];
+      found.forEach(function (city) {
+        const { city: id, name } = city.feature.properties;
+        list.add(new Option(name, id, false, id === part.dataset.city));
+      });
+      list.addEventListener("change", function () {
+        const city = found.find(function (one) { return one.feature.properties.city === list.value; });
+        if (city) {
+          ground.showWhole(map, city.getBounds());
+        }
+      });
+      choice.hidden = found.length < 2;
+    }
+
+    function mayHoldMiddle() {
+      middle.disabled = map.getZoom() < A_PLACE;
+      far.hidden = !middle.disabled;
+    }
+
     async function open() {
       opener.disabled = true;
       said.textContent = said.dataset.loading;
@@ -82,8 +106,11 @@
         map.invalidateSize({ animate: false });
         const bounds = opened.cities && opened.cities.getLayers().find(function (one) { return one.feature.properties.city === part.dataset.city; });
         if (bounds || opened.cities) {
-          map.fitBounds((bounds || opened.cities).getBounds(), { animate: false });
+          ground.showWhole(map, (bounds || opened.cities).getBounds());
         }
+        offerCities(ground, opened.cities);
+        map.on("zoomend", mayHoldMiddle);
+        mayHoldMiddle();
         follow();
         map.on("click", function (event) {
           place(event.latlng.wrap());

@@ -113,7 +113,7 @@
       const told = await answer.json();
       if (answer.status === 409 && told.theirs) {
         settleInto(told, sent);
-        Object.keys(told.theirs).forEach(function (item) { contest(item, told.theirs[item], told.who); });
+        Object.keys(told.theirs).forEach(function (item) { contest(item, told.theirs[item], told.who[item]); });
         status.textContent = says.saysContested;
       } else if (answer.ok) {
         settleInto(told, sent);

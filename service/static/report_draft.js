@@ -10,6 +10,7 @@
   const DRAFT = "spillclock-report";
   const WHO = "spillclock-report-who"; // who reports is forgotten with the tab
   const PRIVATE = ["name", "phone", "email"];
+  const STANDING = ["unit", "privacy", "language"]; // these hold an answer before anybody gives one
   const LONGEST = 3 * 86400 * 1000;
   const AGAIN = 20000;
   const said = one("sending");
@@ -19,6 +20,7 @@
   let waits = 0;
   let timer = 0;
   let sending = false;
+  let pressed = null; // the button that the report was last sent with
 
   // A browser may refuse to keep anything: then the form is as it is without this script.
   function remember(store, key, value) {
@@ -73,8 +75,9 @@
       into[field.name] = (into[field.name] || []).concat(field.value);
     });
     const photos = form.elements.photos ? form.elements.photos.files.length : 0;
-    const any = Object.keys(typed).length || Object.keys(who).length || photos;
-    const draft = { at: Date.now(), once: form.elements.once.value, step, photos, typed };
+    const any = Object.keys(typed).some(function (name) { return !STANDING.includes(name); }) || Object.keys(who).length || photos;
+    const named = Object.keys(who).length > 0; // that somebody said who they are, and not who
+    const draft = { at: Date.now(), once: form.elements.once.value, step, photos, named, typed };
     remember(device, DRAFT, any ? draft : null);
     remember(tab, WHO, Object.keys(who).length ? who : null);
   }
@@ -96,7 +99,8 @@
       forget();
       return;
     }
-    const typed = Object.assign({}, draft.typed, recall(tab, WHO) || {});
+    const who = recall(tab, WHO);
+    const typed = Object.assign({}, draft.typed, who || {});
     fields().forEach(function (field) {
       const values = typed[field.name];
       if (values && isChoice(field)) {
@@ -111,14 +115,49 @@
     const place = form.elements.lat.closest("details");
     place.open = place.open || Boolean(form.elements.lat.value || form.elements.lon.value);
     one("draft-found").hidden = false;
+    one("draft-note").hidden = true; // both offer to clear it; once is enough
     one("draft-photos").hidden = !draft.photos;
+    one("draft-who").hidden = !draft.named || Boolean(who);
+  }
+
+  function mayBeSentAgain() {
+    sending = false;
+    delete form.dataset.sent;
   }
 
   function hasNoSignal() {
-    sending = false;
-    delete form.dataset.sent;
+    mayBeSentAgain();
     offline.hidden = false;
     said.textContent = said.dataset[waits ? "saysWaiting" : "saysOffline"];
+  }
+
+  function filled() {
+    const data = new FormData(form);
+    if (pressed && pressed.name) {
+      data.append(pressed.name, pressed.value);
+    }
+    return data;
+  }
+
+  // The page that came as an answer takes the place of this one: to ask for it anew would send every photo a second time.
+  async function show(answer) {
+    const text = await answer.text();
+    if (!(answer.headers.get("content-type") || "").startsWith("text/html")) {
+      throw new Error(String(answer.status));
+    }
+    clearTimeout(timer);
+    document.open();
+    document.write(text);
+    document.close();
+    // A browser tells of a page that it went to; of this one the heading tells that takes the focus.
+    window.addEventListener("load", function () {
+      const heading = document.querySelector("[data-problem] h2") || document.querySelector("h1");
+      if (heading) {
+        heading.tabIndex = -1;
+        heading.focus({ preventScroll: true });
+      }
+      window.scrollTo(0, 0);
+    });
   }
 
   async function send() {
@@ -134,7 +173,7 @@
     said.textContent = said.dataset.saysSending;
     let answer;
     try {
-      answer = await fetch(form.getAttribute("action"), { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } });
+      answer = await fetch(form.getAttribute("action"), { method: "POST", body: filled(), headers: { Accept: "text/html" } });
     } catch {
       hasNoSignal();
       return;
@@ -143,9 +182,13 @@
     if (answer.redirected && new URL(answer.url).pathname.startsWith("/status/")) {
       forget();
       location.assign(answer.url);
-    } else {
-      // Whatever else came is a page that the browser shows better than we do. Nothing was kept, so it may be sent again.
-      HTMLFormElement.prototype.submit.call(form);
+      return;
+    }
+    try {
+      await show(answer);
+    } catch {
+      mayBeSentAgain();
+      said.textContent = said.dataset.saysFailed;
     }
   }
 
@@ -156,6 +199,7 @@
       return;
     }
     event.preventDefault();
+    pressed = event.submitter;
     send();
   });
   auto.addEventListener("click", function () {
@@ -184,6 +228,13 @@
       sending = true; // nothing of it is kept any more when the page goes
       forget();
       location.replace(location.pathname);
+    });
+  });
+  // Whoever goes to the page of the report that they sent before has nothing more to send.
+  document.querySelectorAll("[data-sent-page]").forEach(function (link) {
+    link.addEventListener("click", function () {
+      sending = true;
+      forget();
     });
   });
   window.addEventListener("pageshow", function (event) { sending = sending && !event.persisted; });

@@ -97,7 +97,7 @@
     }
   });
   // Links to a field open its step.
-  document.querySelectorAll("[data-problem] a, [data-no-place] a").forEach(function (link) {
+  document.querySelectorAll("[data-problem] a[href^='#'], [data-no-place] a").forEach(function (link) {
     link.addEventListener("click", function (event) {
       const field = document.querySelector(link.getAttribute("href"));
       if (phone.matches && field) {

@@ -196,9 +196,9 @@
       const chosen = map_.cities && given.city ? map_.cities.getLayers().find(function (one) { return one.feature.properties.city === given.city; }) : null;
       map.invalidateSize({ animate: false });
       if (spills.length) {
-        map.fitBounds(L.latLngBounds(spills.map(function (one) { return one.point; })), { maxZoom: 14, paddingTopLeft: [30, 30], paddingBottomRight: [80, 60], animate: false });
+        ground.showAround(L, map, map_.cities, spills.map(function (one) { return one.point; }));
       } else if (chosen || map_.cities) {
-        map.fitBounds((chosen || map_.cities).getBounds(), { animate: false });
+        ground.showWhole(map, (chosen || map_.cities).getBounds());
       }
       keepFocus();
       map.on("moveend", draw);

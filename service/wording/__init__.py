@@ -21,13 +21,13 @@ from service.wording.news import (
     wanted_words,
 )
 from service.wording.reporting import for_reporter, from_reporter
-from service.wording.responding import for_filer, for_respondent
+from service.wording.responding import Owed, for_filer, for_respondent
 from service.wording.short import Part, fitted
 from service.wording.telling import METHOD_WORDS, due_words, happened, span, when
 from service.wording.template import Own, Template, Values
 
 __all__ = [
-    "METHOD_WORDS", "Alert", "News", "Own", "Part", "Template", "Values", "Words", "advisory", "alert", "alerts", "compose", "confirmation",
-    "digest", "due_facts", "due_words", "first_words", "fitted", "for_filer", "for_reporter", "for_respondent", "from_reporter", "happened",
-    "has_begun", "held", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
+    "METHOD_WORDS", "Alert", "News", "Owed", "Own", "Part", "Template", "Values", "Words", "advisory", "alert", "alerts", "compose",
+    "confirmation", "digest", "due_facts", "due_words", "first_words", "fitted", "for_filer", "for_reporter", "for_respondent",
+    "from_reporter", "happened", "has_begun", "held", "local", "near", "ours", "span", "stop_words", "triage", "wanted_words", "when",
 ]  # fmt: skip

@@ -261,14 +261,15 @@ KINDS: Mapping[str, Kind] = {
             "name": Variable("who filed it, with title"),
             "standing": Variable("when it was filed, and whether that was on time"),
             "missing": Variable("what it lacks, or that it lacks nothing", rank=3),
+            "copy": Variable("to whom a copy must still go, as it is not sent on, or that filing it here hands it in", rank=4),
             "stop": _PUBLIC["stop"],
         },
-        marked("Receipt: report filed for {reference}: {title}"),
+        marked("Receipt: report filed, {reference}, “{title}”"),
         marked(
-            "{standing}.\n\n{title}\nSpill {reference}, version {version}, filed by {name}\n\n{missing}\n\n"
+            "{standing}.\n\nDuty: {title}\nSpill {reference}, version {version}, filed by {name}\n\n{missing}\n\n{copy}\n\n"
             "The report and its receipt as PDF: {link}\n\n{city}\n{stop}"
         ),
-        marked("{reference}: {standing}. {title}. {missing} {stop} {link}"),
+        marked("{reference}: {standing}. “{title}”. {missing} {copy} {stop} {link}"),
     ),
 }  # fmt: skip
 

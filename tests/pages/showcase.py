@@ -14,10 +14,13 @@ from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
 from service import access, accounts, api_keys
+from service.assigning import assign
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
+from service.merging import merge
 from service.pages.speech import speech
 from service.parties import link_token, respond_url
+from service.referrals import Referral, refer
 from service.suppressions import suppress
 from service.tables import Reply
 from service.transaction import transaction
@@ -158,6 +161,16 @@ SCENES: tuple[Scene, ...] = (
     Scene("spill", "/staff/spills/{spill}", staff=True),
     Scene("spill-unfolded", "/staff/spills/{spill}", unfold, staff=True),
     Scene("spill-without-city", "/staff/spills/{triage}", staff=True),
+    Scene("spill-merged-into", "/staff/spills/{duplicate}", unfold, staff=True),
+    Scene("spill-with-merged", "/staff/spills/{kept}", unfold, staff=True),
+    Scene("merge-choose", "/staff/spills/{kept}/merge", staff=True),
+    Scene("merge-compare", "/staff/spills/{kept}/merge?with={spill}", staff=True),
+    Scene("merge-clocks-would-stop", "/staff/spills/{kept}/merge?with={spill}", press("Merge", reason="the same manhole"), staff=True),
+    Scene("split", "/staff/spills/{spill}/split", staff=True),
+    Scene("split-fault", "/staff/spills/{spill}/split", press("Split"), staff=True),
+    Scene("refer", "/staff/spills/{spill}/refer", staff=True),
+    Scene("refer-fault", "/staff/spills/{spill}/refer", press("Record"), staff=True),
+    Scene("amount-fault", "/staff/spills/{spill}", press("Record the amount", amount="much"), staff=True),
     Scene("amend", "/staff/spills/{spill}/amend", staff=True),
     Scene("amend-fault", "/staff/spills/{spill}/amend", press("Amend the facts", low="much", reason="measured"), staff=True),
     Scene("event", "/staff/spills/{spill}/event?type=notice_given", staff=True),
@@ -281,7 +294,24 @@ async def _rehearse(show: Show) -> None:
         ruth = access.Staff("ruth@chino.example", "administrator", "chino")
         _, invitation = await accounts.invite(tx, ruth, "lee@chino.example", "Lee Park", {"chino": "officer"})
         show.tokens["invited"] = f"/staff/password/{invitation}"
+    show.tokens |= await _merged(home)
     show.tokens |= await _links_of_the_discharger(home, reference)
+
+
+async def _merged(home: Household) -> dict[str, str]:
+    """Two reports of one spill of paint, the later one merged into the earlier, which was referred to the water board."""
+    facts = {"material": "paint", "location": {"lat": 34.012, "lon": -117.688, "address": "4400 Chino Ave"}}
+    kept = await home.report(a_report(description="White water in the gutter.", volume=None, **facts))
+    home.clock.jump(minutes=9)
+    words = "Painters wash their rollers into the drain behind the shop."
+    duplicate = await home.report(a_report(description=words, volume={"quantity": 15, "unit": "gal"}, **facts), staff=False)
+    async with transaction(home.house, "manager@chino.example") as tx:
+        spill = await tx.spill(kept)
+        await merge(tx, spill, await tx.spill(duplicate), "the same shop", take=["volume"])
+        board = "Santa Ana Regional Water Quality Control Board"
+        await refer(tx, spill, Referral(board, "duty desk", "email", "both reports and two photos", "it runs to their channel"))
+        await assign(tx, spill, "manager@chino.example")
+    return {"kept": kept, "duplicate": duplicate}
 
 
 async def _links_of_the_discharger(home: Household, reference: str) -> dict[str, str]:

@@ -119,7 +119,7 @@ async def test_faults_of_an_advisory_are_told_and_a_viewer_may_not(site: Site) -
     officer, viewer, other = await site.staff(), await site.staff("viewer"), await site.staff("officer", "ontario")
     page = await officer.send(await officer.get(here), here, "Look at it before it goes out", advice__es="  ")
     assert page.status == 422
-    assert "advice.es: missing" in page.text
+    assert "What people should do (Español): missing" in page.text
     assert (await viewer.get(here)).status == 403
     assert "Tell the public" not in (await viewer.get(f"/staff/spills/{reference}")).text
     assert (await other.get(here)).status == 404
@@ -193,7 +193,7 @@ async def test_the_public_pages_speak_spanish(site: Site) -> None:
     page = await asked(visitor, address="x")
     assert page.status == 422
     assert "Elija al menos una ciudad" in page.text
-    assert "No se puede enviar a esta dirección." in page.text
+    assert "No podemos enviar a esta dirección." in page.text
     page = await visitor.get("/advisories")
     assert "Aviso: cerca de Central Ave" in page.text
     page = await visitor.get("/advisories/1")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from service.events import ActRecorded
+from service.events import ActRecorded, MessageArrived
+from service.transaction import transaction
 from tests.pages.conftest import Site
 from tests.pages.markup import Page, sent_by
 from tests.spills import IN_ONTARIO, a_report
@@ -30,10 +31,15 @@ async def test_each_duty_says_until_when_to_whom_how_and_why(site: Site) -> None
         assert words in call.text
     assert [anchor["href"] for anchor in call.all("a") if anchor["href"].startswith("tel:")] == ["tel:+18008527550", "tel:+19168458911"]
     board = page.card(TWO_HOURS)
-    for words in ("Tue Dec 1, 4:05 PM PST", "2 hours left", "Plus 2 hours of elapsed time", "by telephone or by e-mail"):
+    for words in (
+        "Tue Dec 1, 4:05 PM PST",
+        "2 hours left",
+        "The time limit is 2 hours. Nights, weekends and holidays count.",
+        "by telephone or by e-mail",
+    ):
         assert words in board.text
     assert "The law gives no telephone number" in board.text
-    assert "Presumed. It counts until this is settled: Threat to people or the environment: yes or no?" in page.card(FIVE_DAYS).text
+    assert "Presumed. It counts until this is answered: Is it a threat to human health or the environment?" in page.card(FIVE_DAYS).text
     assert "The law may allow until Mon Dec 7, 11:59:59 PM PST" in page.card(FIVE_DAYS).text
     assert "Not verified." in page.card("Call the county health officer").text
     assert "10 duties are open." in page.text
@@ -158,7 +164,7 @@ async def test_the_page_speaks_spanish(site: Site) -> None:
     for words in (
         "Lo que debe hacer por este derrame",
         "10 obligaciones están pendientes.",
-        "Quedan 2 horas",
+        "Vence en 2 horas",
         "mar 1 dic, 4:05 p.m. PST",
         "Hice esta llamada",
     ):
@@ -190,7 +196,7 @@ async def test_a_call_sheet_says_whom_to_call_and_what_to_say(site: Site) -> Non
         "tel:+19168458911",
     ]
     for words in (
-        "I call for Golden Wok LLC. You can call me back at +19095550144.",
+        "I call for Golden Wok LLC. You can call me back at 909-555-0144.",
         "I report a spill: Sewage or toilet water.",
         "About 1,500 gallons.",
         "City of Chino, California",
@@ -202,6 +208,24 @@ async def test_a_call_sheet_says_whom_to_call_and_what_to_say(site: Site) -> Non
     ):
         assert words in page.text
     assert "Not on record. Say what you know" in page.text  # what is being done
+
+
+async def test_a_call_sheet_claims_nothing_that_nobody_has_said(site: Site) -> None:
+    reference, link, _ = await opened(site, seen_at="2026-12-01T13:00-08:00")
+    page = await call_sheet(site, link)
+    assert "It was first seen about Dec 1, 2026, 1:00 PM PST. When it began is not on record." in page.text
+    for words in ("It began", "We have known", "We were told"):
+        assert words not in page.text
+    await site.home.name_discharger(reference, "Golden Wok LLC")
+    site.home.clock.jump(minutes=7)
+    async with transaction(site.home.house, "worker") as tx:
+        arrived = {"message": "m", "obligation": None, "channel": "sms", "step": "start", "status": "delivered"}
+        for person in ("Omar Reyes", "Golden Wok LLC"):  # what reaches the city's officer tells the firm nothing
+            await tx.record(await tx.spill(reference), MessageArrived(person=person, **arrived))
+    await site.home.amend(reference, discharged_at="2026-12-01T11:30-08:00")
+    page = await call_sheet(site, link)
+    assert "It began Dec 1, 2026, 11:30 AM PST. We were told Dec 1, 2026, 2:12 PM PST." in page.text
+    assert "first seen" not in page.text
 
 
 async def test_a_call_is_recorded_from_its_sheet_and_told_on_the_next(site: Site) -> None:

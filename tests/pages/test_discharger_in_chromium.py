@@ -101,7 +101,7 @@ async def test_the_journey_is_in_spanish_for_who_reads_spanish(served: Served, w
         await page.locator("#certify").check()
         await page.get_by_label("Su cargo").fill("gerente de planta")
         await page.get_by_role("button", name="Certificar y presentar").click()
-        await expect(page.get_by_text("La obligación está cumplida.")).to_be_visible()
+        await expect(page.get_by_text("La obligación queda marcada aquí como cumplida.")).to_be_visible()
         await holds(page, "respond-report-filed-es", scripts)
 
 

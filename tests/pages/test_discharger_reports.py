@@ -58,6 +58,22 @@ async def test_what_the_record_knows_is_offered_and_marked(site: Site) -> None:
     assert [element["id"] for element in page.root.all() if element["id"].endswith("-known")] == ["item-material_type-known"]
 
 
+async def test_a_written_report_is_offered_nothing_that_nobody_has_said(site: Site) -> None:
+    threat = {"threat": True, "npdes_permittee": True}
+    written = "Send the permitting authority the written noncompliance report"
+    _, link, _ = await opened(site, **threat, seen_at="2026-12-01T13:00-08:00", volume="about two bathtubs")
+    page = await report_form(site, link, written)
+    assert page.one("item-period").text == "It was first seen about Dec 1, 2026, 1:00 PM PST. When it began is not on record."
+    assert page.one("item-cause").text == ""
+    volume = (await report_form(site, link)).one("item-volume").text
+    assert volume.startswith("about ")
+    assert volume.endswith(" gallons, as read from the words of the first report")
+    _, link, _ = await opened(site, **threat, discharged_at="2026-12-01T13:00-08:00")
+    assert (await report_form(site, link, written)).one("item-period").text == "It began Dec 1, 2026, 1:00 PM PST."
+    _, link, _ = await opened(site, **threat)
+    assert (await report_form(site, link, written)).one("item-period").text == ""
+
+
 async def test_a_draft_is_kept_and_says_what_is_still_empty(site: Site) -> None:
     reference, link, _ = await opened(site)
     page = await filed(site, await report_form(site, link), "draft", item__cause="roots in the lateral")
@@ -74,7 +90,7 @@ async def test_a_complete_report_meets_the_duty_and_is_stamped_on_time(site: Sit
     site.home.clock.jump(days=1)
     page = await filed(site, page, **filled_in())
     assert "Filed Dec 2, 2026, 2:05 PM PST, on time" in page.text
-    assert "The duty is done." in page.text
+    assert "The duty is marked as done here." in page.text
     assert "Version 1, filed by Dana Cruz, crew lead." in page.text
     assert "Certified by Dana Cruz, crew lead, Dec 2, 2026, 2:05 PM PST." in page.text
     assert (await site.home.clock_of(reference, DUTY)).state == "met"
@@ -96,7 +112,7 @@ async def test_missing_items_are_named_with_links_before_anything_is_filed(site:
     assert "the duty is still open, because this is missing: cause of the discharge" in page.text
     assert await site.home.events(reference, ObligationMet, DUTY) == []
     page = await filed(site, page, item__cause="roots", **WHO)
-    assert "The duty is done." in page.text
+    assert "The duty is marked as done here." in page.text
     assert "Version 2:" in page.text
     assert "Version 1:" in page.text
 
@@ -141,13 +157,14 @@ async def test_an_amendment_after_the_duty_is_met_keeps_both_and_shows_what_chan
     site.home.clock.jump(days=9)
     page = await report_form(site, link)
     assert "Amend the report" in page.text
-    page = await filed(site, page, item__cause="grease in the main line", certify="yes")
+    page = await filed(site, page, item__cause="grease in the main line", reason="A camera was sent in.", **WHO)
     assert "Filed Dec 10, 2026, 2:05 PM PST, after the duty was done" in page.text
     [old] = [element.text for element in page.root.all("del")]
     [new] = [element.text for element in page.root.all("ins")]
     assert (old, new) == ("taken out: roots", "put in: grease")
     assert "Changed since version 1 cause of the discharge" in page.text
     assert "roots in the main line" in page.text
+    assert "Why it was amended A camera was sent in." in page.text
     assert (await site.home.clock_of(reference, DUTY)).state == "met"
 
 
@@ -175,11 +192,13 @@ async def test_a_fault_in_between_does_not_hide_that_somebody_else_wrote(site: S
     _, link, _ = await opened(site)
     mine, theirs = await report_form(site, link), await report_form(site, link)
     await filed(site, theirs, "draft", item__cause="grease")
-    page = await filed(site, mine, **filled_in(item__cause="roots", by=""))  # comes back for want of a name
-    assert page.status == 422
-    page = await filed(site, page, **WHO)
+    page = await filed(site, mine, **filled_in(item__cause="roots", by=""))
     assert page.status == 409
     assert "grease" in page.text
+    page = await filed(site, page, certify="yes")  # comes back for want of a name
+    assert page.status == 422
+    page = await filed(site, page, **WHO)
+    assert page.status == 200
 
 
 async def test_typing_is_kept_by_the_script_with_the_revision_it_saw(site: Site) -> None:
@@ -206,7 +225,7 @@ async def test_the_receipt_is_a_pdf_that_says_what_was_filed(site: Site) -> None
     answer = await browser.http.get(address)
     assert answer.headers["content-type"] == "application/pdf"
     with pikepdf.open(io.BytesIO(answer.content)) as paper:
-        assert str(paper.docinfo["/Title"]).startswith("Receipt: Send the regional water board")
+        assert str(paper.docinfo["/Title"]).startswith("Receipt: “Send the regional water board")
     assert (await browser.http.get(address.replace("/1/", "/2/"))).status_code == 404
     spanish = await site.visitor(accept_language="es").http.get(address)
     with pikepdf.open(io.BytesIO(spanish.content)) as paper:
@@ -251,7 +270,7 @@ async def test_hostile_texts_are_kept_as_text_and_run_nowhere(site: Site, text: 
     assert stamp.content["cause"] == clean(text)  # signs that turn the direction of writing are told as what they are
     assert "<script>alert" not in page.response.text
     assert [element for element in page.root.all("img", "script") if element["src"] in ("x", "")] == []
-    page = await filed(site, page, item__cause=f"{text[:49_000]} more", **WHO)  # and compared
+    page = await filed(site, page, item__cause=f"{text[:49_000]} more", reason=text, **WHO)  # and compared
     assert page.status == 200
     address = f"{page.response.url.path}/2/receipt.pdf"
     assert (await site.visitor().http.get(address)).status_code == 200

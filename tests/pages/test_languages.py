@@ -88,6 +88,37 @@ def test_numbers_of_things_are_right_in_both_languages(number: int, english: str
     assert SPANISH.count("%(number)s hour", "%(number)s hours", number) == spanish
 
 
+PLURALS = [
+    (domain, tuple(message.string))
+    for domain in ("messages", "notices")
+    for message in catalogue("es", domain)
+    if isinstance(message.id, tuple)
+]
+# What may follow a number without being the name of what is counted; a name takes "de" after a whole million.
+_NO_NAME = {"está", "están", "más"}
+
+
+@pytest.mark.parametrize(("domain", "forms"), PLURALS, ids=[forms[2] for _, forms in PLURALS])
+def test_of_a_spanish_plural_only_the_form_for_millions_says_de(domain: str, forms: tuple[str, str, str]) -> None:
+    one, millions, many = forms
+    assert not any("%(number)s de " in form for form in (one, many))
+    followed = re.search(r"%\(number\)s (\w+)", many)
+    counts = followed is not None and followed[1] not in _NO_NAME
+    assert millions == (many.replace("%(number)s ", "%(number)s de ", 1) if counts else many)
+
+
+@pytest.mark.parametrize(
+    ("length", "says"),
+    [
+        (timedelta(minutes=1), "Vence en 1 minuto"),
+        (timedelta(hours=1, minutes=48), "Vence en 1 hora 48 minutos"),
+        (timedelta(hours=2), "Vence en 2 horas"),
+    ],
+)
+def test_the_time_left_reads_well_for_one_and_for_many(length: timedelta, says: str) -> None:
+    assert SPANISH.say("%(span)s left", span=SPANISH.span(length)) == says
+
+
 @pytest.mark.parametrize("seconds", [0, 1, 59, 60, 61, 3600, 3661, 86_400, 90_061, 200_000])
 def test_english_pages_tell_spans_as_messages_do(seconds: int) -> None:
     assert ENGLISH.span(timedelta(seconds=seconds)) == span(timedelta(seconds=seconds))

@@ -20,7 +20,7 @@ async def test_a_manager_enters_a_rota_swaps_a_day_and_ends_it(served: Served, w
         await page.context.add_cookies([{"name": "spillclock_session", "value": session, "url": served.url}])
         await page.goto("/staff")
         await go_to(page, "On call")
-        await expect(page.get_by_role("heading", name="On call in ")).to_be_visible()
+        await expect(page.get_by_role("heading", name="On call: ")).to_be_visible()
         await looks_right(page, "on-call")
         officers = page.get_by_role("region", name="Duty officer")
         await officers.get_by_text("Enter a rota").click()

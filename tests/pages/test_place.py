@@ -49,7 +49,7 @@ async def test_a_button_without_a_reason_sets_nothing_and_says_so(site: Site) ->
     visitor = await site.staff(city=None)
     page = await visitor.post(f"/staff/spills/{reference}/city", {"city": "ontario", "reason": " "})
     assert page.status == 422
-    assert "reason: missing" in page.text
+    assert "Reason: missing" in page.text
     assert (await site.home.spill(reference)).city == "chino"
 
 

@@ -91,7 +91,7 @@ async def test_without_scripts_the_list_is_whole_and_no_map_is_promised(served: 
         await looks_right(page, "map-list-alone")
         await page.get_by_text("Filter the list").click()
         await page.get_by_label("Material").select_option(label="Paint")
-        await page.get_by_role("button", name="Show them").click()
+        await page.get_by_role("button", name="Show these spills").click()
         await expect(page.get_by_role("heading", name="1 spill")).to_be_visible()
         await expect(page.locator(f"#{references[1]}")).to_be_visible()
         await looks_right(page, "map-filtered")

@@ -106,7 +106,7 @@ async def test_odd_answers_are_kept_and_told_in_plain_words(site: Site) -> None:
     for words in (
         "We could not tell how much was spilled",
         "The map position looked wrong",
-        "The time you gave could not be used",
+        "Your words about the time are kept as you wrote them.",
         "You did not describe it",
     ):
         assert words in page.text
@@ -212,7 +212,9 @@ async def test_two_taps_make_one_report(site: Site) -> None:
     first = await visitor.send(form, "/report", **FILLED)
     site.home.clock.jump(minutes=3)
     second = await visitor.send(form, "/report", **FILLED)
-    assert first.response.url == second.response.url
+    assert first.response.url.path == second.response.url.path
+    assert "You sent this already" not in first.text
+    assert "It is kept once, as SP-2026-00001. This is its page." in second.text
     assert len(await stored(site.home)) == 1
 
 
@@ -285,21 +287,22 @@ async def test_a_report_is_kept_whatever_becomes_of_its_photos(site: Site, monke
     async def send(*files: tuple[str, bytes]) -> Page:
         once = dict(sent_by((await visitor.get("/report")).forms("/report")[0]))["once"]
         parts = [("photos", (name, content)) for name, content in files]
-        return read(await visitor.http.post("/report", data={"description": "x", "once": once}, files=parts, follow_redirects=True))
+        data = {"description": f"x{once}", "once": once}
+        return read(await visitor.http.post("/report", data=data, files=parts, follow_redirects=True))
 
     good = photo()
     page = await send(("one.jpg", good), ("two.jpg", b"no picture"), ("three.exe", b"MZ"))
     assert page.status == 200
-    assert "2 photos could not be kept. Your report is safe; add them again here." in page.text
+    assert "2 photos could not be kept. Your report is safe; you can add photos here." in page.text
     assert "Photo 1 of 1" in page.response.text
     assert "could not be kept" not in (await send(("one.jpg", good))).text
 
     async def broken(*_: Any) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(public, "keep_photos", broken)
+    monkeypatch.setattr(public, "keep_photos_of_report", broken)
     page = await send(("one.jpg", good))
-    assert "1 photo could not be kept. Your report is safe; add it again here." in page.text
+    assert "1 photo could not be kept. Your report is safe; you can add a photo here." in page.text
     assert "disk" not in page.text
     assert len(await stored(site.home)) == 3
 

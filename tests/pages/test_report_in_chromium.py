@@ -272,7 +272,7 @@ async def test_what_was_typed_is_there_again_and_can_be_cleared(desk: Desk) -> N
         await expect(page.locator(".step:not([hidden]) h2").first).to_contain_text("Sobre usted")
         await expect(page.locator("#email")).to_have_value("ana@example.com")
         await holds(page, "report-draft-es")
-        await page.get_by_role("button", name="Borrar lo que escribí").click()
+        await page.get_by_role("button", name="Borrarlo").click()
         await expect(page.get_by_text("Lo que escribió antes")).to_be_hidden()
         await expect(page.locator("#description")).to_have_value("")
         assert await page.evaluate("localStorage.length + sessionStorage.length") == 0

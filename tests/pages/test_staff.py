@@ -344,10 +344,10 @@ async def test_setting_the_city_starts_the_clocks(site: Site) -> None:
 async def test_answering_an_open_question_settles_presumed_clocks(site: Site) -> None:
     visitor = await site.staff()
     reference, page = await opened(site, visitor)
-    assert "The material is hazardous: yes or no?" in page.text
-    [form] = [form for form in page.forms(f"/staff/spills/{reference}/amend") if "was.hazardous" in dict(sent_by(form))]
-    page = await visitor.post(f"/staff/spills/{reference}/amend", {**dict(sent_by(form)), "hazardous": "no", "reason": "it is sewage only"})
-    assert "The material is hazardous: yes or no?" not in page.text
+    assert "Is what was spilled hazardous?" in page.text
+    [form] = [form for form in page.forms(f"/staff/spills/{reference}/settle") if dict(sent_by(form))["fact"] == "hazardous"]
+    page = await visitor.send(page, form, "No")
+    assert "Is what was spilled hazardous?" not in page.text
     assert (await site.home.clock_of(reference, "california/cal-oes-hazmat-release")).state == "withdrawn"
 
 
@@ -404,7 +404,7 @@ async def test_an_amendment_with_a_fault_comes_back_with_everything_typed(site: 
     address = f"/staff/spills/{reference}/amend"
     page = await visitor.send(await visitor.get(address), address, low="a lot", threat="yes", reason="guess")
     assert page.status == 422
-    assert "volume.quantity" in page.text
+    assert "How much: " in page.text
     fields = dict(sent_by(page.forms(address)[0]))
     assert (fields["low"], fields["threat"], fields["was.threat"], fields["reason"]) == ("a lot", "yes", "", "guess")
     page = await visitor.send(page, address, low="800")

@@ -63,7 +63,7 @@ async def test_a_draft_says_what_and_where_and_nothing_of_anybody(home: Househol
     said = draft(home.house, spill, "advisory", None)
     assert said["where.en"] == "near Central Ave, City of Chino, California"
     assert said["what.en"] == "A spill of sewage. It reached: storm drain."
-    assert said["what.es"] == "Un derrame de aguas residuales. Llegó a: alcantarilla pluvial."
+    assert said["what.es"] == "Un derrame de aguas residuales. Llegó a: desagüe pluvial."
     assert said["advice.es"].startswith("No entre al agua")
     assert "13220" not in str(said)
     assert "Walter" not in str(said)

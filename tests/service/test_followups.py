@@ -47,7 +47,7 @@ async def test_a_draft_is_kept_and_written_over_until_it_is_filed(home: Househol
     assert told == {
         "clock": (await home.clock_of(reference, WORKING_DAYS)).id, "duty": WORKING_DAYS, "version": 1, "state": "draft", "revision": 1,
         "content": {"cause": "roots"}, "missing": {"cure": "what will prevent the next one"}, "by": "", "title": "", "amends": None,
-        "saved_at": "2026-12-01T22:05:00Z", "filed_at": None, "certified_at": None,
+        "reason": "", "saved_at": "2026-12-01T22:05:00Z", "filed_at": None, "certified_at": None,
     }  # fmt: skip
     home.clock.jump(hours=1)
     again = await sent(home, reference, duty=WORKING_DAYS, content=WHOLE, by="A. Ortiz, crew chief")

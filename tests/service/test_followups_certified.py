@@ -207,6 +207,20 @@ async def test_a_filing_that_fails_half_way_leaves_nothing_behind(home: Househol
     assert (await sent(home, reference, "certify", content=WHOLE, **WHO)).json()["clock_state"] == "met"
 
 
+async def test_a_report_as_it_is_on_file_already_is_not_filed_again(home: Household) -> None:
+    reference = await a_spill(home)
+    for state in ("submit", "certify"):  # to certify what was only submitted is a change
+        assert (await sent(home, reference, state, content=WHOLE, **WHO)).status_code == 201
+    for state in ("submit", "certify", "amend"):
+        again = await sent(home, reference, state, content=WHOLE, reason="none", **WHO)
+        assert is_problem(again, 422, "amends: the same as version 2")
+    changed = await sent(home, reference, "amend", content={"cause": "grease"}, reason="The camera showed it.", **WHO)
+    assert (changed.json()["version"], changed.json()["reason"]) == (3, "The camera showed it.")
+    [*_, told] = await home.events(reference, FollowUpFiled)
+    assert told.reason == "The camera showed it."
+    assert (await sent(home, reference, "amend", content={"cause": "roots"}, **WHO)).json()["reason"] == ""
+
+
 # -- receipts and attachments
 
 
@@ -216,7 +230,7 @@ async def test_whoever_files_and_leaves_an_address_gets_a_receipt(home: Househol
     await sent(home, reference, "certify", content=WHOLE, email="h@dairy.example", language="es", **WHO)
     await home.work()
     [mail] = [line for line in home.outbox() if line["to"] == "h@dairy.example"]
-    assert mail["subject"].startswith(f"Comprobante: informe presentado por {reference}: ")
+    assert mail["subject"].startswith(f"Comprobante: informe presentado, {reference}, “")
     assert "de retraso" in mail["text"]
     assert "Contiene todo lo que la ley enumera." in mail["text"]
     clock = (await home.clock_of(reference, WORKING_DAYS)).id

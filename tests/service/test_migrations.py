@@ -25,6 +25,9 @@ SPILL = """INSERT INTO spill (id, reference, city, received_at, description, add
     assess_tries, link_version) VALUES (1, 'SP-2026-00001', 'chino', '2026-12-01 00:00:00', 'x', 'y', '{}', '[]', '{}', '{}', 'en', 0, 1)"""
 CLOCK = """INSERT INTO obligation (id, spill_id, duty, event_no, occurrence, state, clock, act, content, ladder, reason, overdue_noted,
     plan_no) VALUES (1, 1, 'chino/x', -1, 0, 'running', '{}', 'notice', '{}', '[]', '', false, 1)"""
+MERGED = "UPDATE spill SET merged_into = 1, officer = 'ann@chino.example'"
+OF_MERGED = """INSERT INTO obligation (id, spill_id, duty, event_no, occurrence, state, clock, act, content, ladder, reason, overdue_noted,
+    plan_no) VALUES (2, 1, 'chino/x', -7, 0, 'running', '{}', 'order', '{}', '[]', '', false, 1)"""
 EVENT = """INSERT INTO event (id, spill_id, kind, payload, actor, happened_at, recorded_at)
     VALUES (1, 1, 'report:received', '{}', 'public', '2026-12-01 00:00:00', '2026-12-01 00:00:00')"""
 ENTRY = """INSERT INTO closures (city, day, kind, name, source, added_by, added_at, reason)
@@ -79,6 +82,11 @@ async def test_the_tables_change_and_change_back_with_everything_in_them(databas
     await migrate(database, command.downgrade, "0001")
     assert await ask(database, "SELECT duty, state FROM obligation") == [("chino/x", "running")]
     await migrate(database, command.upgrade, "head")
+    await ask(database, MERGED, OF_MERGED)
+    await migrate(database, command.downgrade, "0006")
+    assert await ask(database, "SELECT state FROM obligation ORDER BY id") == [("running",), ("withdrawn",)]
+    await migrate(database, command.upgrade, "head")
+    assert await ask(database, "SELECT merged_into, officer FROM spill") == [(None, "")]
     await ask(database, ENTRY)
     assert await ask(database, "SELECT reference FROM spill") == [("SP-2026-00001",)]
     with pytest.raises(DBAPIError, match="events are only added"):

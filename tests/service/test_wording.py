@@ -147,7 +147,7 @@ def test_a_spanish_alert_reads_well_and_keeps_the_words_of_the_law() -> None:
     words = alert(an_alert(language="es", code="4F7"))
     for said in (
         "Deber: Call the board within two hours.", "Vence: mar 1 dic, 4:05 p.m. PST (", "A quién: The Board, 951-555-0100",
-        "Cómo: por teléfono", "Derrame SP-2026-00001: aguas residuales, 1,500 gal, en 13220 Central Ave; llegó a: alcantarilla pluvial.",
+        "Cómo: por teléfono", "Derrame SP-2026-00001: aguas residuales, 1,500 gal, en 13220 Central Ave; llegó a: desagüe pluvial.",
         "Qué hacer: haga la llamada", f"Abrir el derrame SP-2026-00001: {LINK}", "Ley: Test Code 1 (chino/two-hours)",
     ):  # fmt: skip
         assert said in words.text

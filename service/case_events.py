@@ -1,0 +1,88 @@
+"""What staff decide about whole spills: that two reports tell of one, that one tells of two, who else is to deal with it, whose it is."""
+
+from __future__ import annotations
+
+from pydantic import Field, JsonValue
+
+from service.spill_event import SpillEvent
+
+
+class SpillMerged(SpillEvent):
+    """This report tells of the same spill as `into`, which is worked on from now on. Everything that is on record here stays here.
+
+    `dropped`: clocks of this report that are not owed by the facts of the other, as was acknowledged by name.
+    """
+
+    kind = "spill:merged"
+    into: str
+    reason: str
+    dropped: list[int] = Field(default_factory=list)
+
+
+class DuplicateTaken(SpillEvent):
+    """Another report tells of this spill. What it knew first, and what was done about it, counts here.
+
+    `took`: facts of this spill that were amended to what the other says: {key: [before, after]}.
+    """
+
+    kind = "spill:took-duplicate"
+    other: str
+    reason: str
+    took: dict[str, tuple[JsonValue, JsonValue]] = Field(default_factory=dict)
+
+
+class SpillUnmerged(SpillEvent):
+    """It was no duplicate: this report tells of a spill of its own, apart from `parted_from`."""
+
+    kind = "spill:unmerged"
+    parted_from: str
+    reason: str
+
+
+class DuplicateGivenBack(SpillEvent):
+    """The other report was no duplicate of this spill. `returned`: facts taken from it that were put back; `stays`: those amended since."""
+
+    kind = "spill:gave-back-duplicate"
+    other: str
+    reason: str
+    returned: list[str] = Field(default_factory=list)
+    stays: list[str] = Field(default_factory=list)
+
+
+class SpillSplit(SpillEvent):
+    """This report tells of two spills; the second is `part`."""
+
+    kind = "spill:split"
+    part: str
+    reason: str
+
+
+class SplitOff(SpillEvent):
+    """This spill was told of by the report of another one, `origin`. `acts`: those of its acts that were about this one, too."""
+
+    kind = "spill:split-off"
+    origin: str
+    reason: str
+    acts: list[int] = Field(default_factory=list)
+
+
+class SpillReferred(SpillEvent):
+    """Another agency was asked to deal with it. What the law asks of the city stays with the city.
+
+    `contact`: whom there; `how`: by which way; `sent`: what they were given; `because`: why it is theirs.
+    """
+
+    kind = "spill:referred"
+    agency: str
+    contact: str
+    how: str
+    sent: str
+    because: str
+
+
+class OfficerAssigned(SpillEvent):
+    """Who of the staff answers for the spill, by e-mail address; empty is nobody."""
+
+    kind = "officer:assigned"
+    officer: str
+    before: str

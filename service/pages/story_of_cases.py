@@ -1,0 +1,60 @@
+"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from service import events as e
+from service.pages import words
+
+Told = tuple[str, list[str], str]
+
+
+def _facts(keys: list[str]) -> str:
+    return ", ".join(words.FACTS.get(key, words.plain(key)) for key in keys)
+
+
+def _merged(_: Any, event: e.SpillMerged) -> Told:
+    dropped = len(event.dropped)
+    details = [f"{dropped} {'clock' if dropped == 1 else 'clocks'} ended, as not owed by the facts there."] if dropped else []
+    return f"It was merged into {event.into}, as the same spill: {event.reason}.", details, "plain"
+
+
+def _took(_: Any, event: e.DuplicateTaken) -> Told:
+    details = [f"Taken over from it: {_facts(list(event.took))}."] if event.took else []
+    return f"{event.other} was merged into this spill, as the same: {event.reason}.", details, "plain"
+
+
+def _gave_back(_: Any, event: e.DuplicateGivenBack) -> Told:
+    details = [f"Put back: {_facts(event.returned)}."] if event.returned else []
+    details += [f"Amended since, and left: {_facts(event.stays)}."] if event.stays else []
+    return f"{event.other} was taken apart again, as another spill: {event.reason}.", details, "plain"
+
+
+def _split_off(_: Any, event: e.SplitOff) -> Told:
+    count = len(event.acts)
+    details = [f"{count} of its acts {'was' if count == 1 else 'were'} about this spill, too."] if count else []
+    return f"It was told of by the report {event.origin}, and split off: {event.reason}.", details, "plain"
+
+
+def _referred(_: Any, event: e.SpillReferred) -> Told:
+    whom = f" ({event.contact})" if event.contact else ""
+    how = f" {words.WAYS.get(event.how, event.how)}" if event.how else ""
+    return f"{event.agency}{whom} was asked{how} to deal with it: {event.because}.", [f"They were given: {event.sent}"], "plain"
+
+
+def _assigned(_: Any, event: e.OfficerAssigned) -> Told:
+    return (f"{event.officer} is in charge." if event.officer else f"{event.before} is no longer in charge; nobody is."), [], "plain"
+
+
+TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
+    e.SpillMerged: _merged,
+    e.DuplicateTaken: _took,
+    e.SpillUnmerged: lambda _, event: (f"It was taken apart from {event.parted_from}, as another spill: {event.reason}.", [], "plain"),
+    e.DuplicateGivenBack: _gave_back,
+    e.SpillSplit: lambda _, event: (f"The report tells of two spills; the second is {event.part}: {event.reason}.", [], "plain"),
+    e.SplitOff: _split_off,
+    e.SpillReferred: _referred,
+    e.OfficerAssigned: _assigned,
+}

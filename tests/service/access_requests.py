@@ -21,6 +21,8 @@ _ROTA = {"role": "duty_officer", "name": "Night desk"}
 _TEXT = {"subject": "Report {{reference}}", "text": TEXT.replace("{", "{{").replace("}", "}}")}
 _SHIFT = {"starts_at": "2026-12-24T08:00:00-08:00", "ends_at": "2026-12-26T08:00:00-08:00", "reason": "swap"}
 _REPORT = {"description": "A manhole overflows.", "location": {"lat": 34.01, "lon": -117.69}, "material": "sewage"}
+_SPLIT = {"reason": "two", "description": "oil", "facts": {"material": "petroleum", "volume": {"quantity": 3, "unit": "gal"}}}
+_REFERRAL = {"agency": "cal-oes", "contact": "Ann Lee", "how": "telephone", "sent": "photos", "because": "it is on their land"}
 _PASSWORD = {"password": "quite another, as long", "again": "quite another, as long"}
 
 
@@ -97,6 +99,12 @@ _API: dict[str, Asked] = {
         json={**_WORDS, "left_open": ["#open_duty"]}, path={"reference": "one_open"}),
     "POST /api/v1/spills/{reference}/reopen": Asked(json=_WORDS, path={"reference": "closed"}),
     "POST /api/v1/spills/{reference}/answers": Asked(json=_WORDS),
+    "POST /api/v1/spills/{reference}/merge": Asked(json={"into": "{reference}", "reason": "the same manhole"}, path={"reference": "twin"}),
+    "POST /api/v1/spills/{reference}/merge [into another city's]": Asked(json={"into": "{elsewhere}", "reason": "the same"}),
+    "POST /api/v1/spills/{reference}/unmerge": Asked(json={"reason": "the next manhole"}, path={"reference": "merged"}),
+    "POST /api/v1/spills/{reference}/split": Asked(json=_SPLIT),
+    "POST /api/v1/spills/{reference}/referrals": Asked(json=_REFERRAL),
+    "PUT /api/v1/spills/{reference}/officer": Asked(json={"officer": "officer@chino.example"}),
     "GET /api/v1/substances": Asked(query="q=acid"),
     "POST /api/v1/reportable-quantity": Asked(json={"substances": [{"name": "sulfuric acid", "quantity": 5, "unit": "gal"}]}),
     "POST /api/v1/clocks": Asked(json={"jurisdiction": "chino", "material": "sewage", "known_at": "2026-12-01T14:05:00-08:00"}),
@@ -125,6 +133,7 @@ _PUBLIC: dict[str, Asked] = {
     "POST /report": Asked({"description": "Brown water in the street"}),
     "POST /status/{token}/more": Asked({"text": "It still runs."}),
     "GET /status/{token}/photos/{number}": Asked(path={"number": "photo"}),
+    "POST /status/{token}/contact": Asked({"email": "alma@example.org", "phone": ""}),
     "POST /status/{token}/same": Asked({"same": "none"}),
     "GET /respond/{token} [taken back]": Asked(),
     "POST /respond/{token}/duties/{duty_id}": Asked({"at": "", "spoke_to": "the board"}, path={"duty_id": "call"}),
@@ -157,6 +166,16 @@ _STAFF: dict[str, Asked] = {
         {**_WORDS, "left_open": "{open_duty}"}, path={"reference": "one_open"}),
     "POST /staff/spills/{reference}/reopen": Asked(_WORDS, path={"reference": "closed"}),
     "POST /staff/spills/{reference}/answer": Asked(_WORDS),
+    "POST /staff/spills/{reference}/amount": Asked({"amount": "1,600"}),
+    "POST /staff/spills/{reference}/settle": Asked({"fact": "threat", "answer": "yes"}),
+    "POST /staff/spills/{reference}/photos": Asked(picture="photos"),
+    "GET /staff/spills/{reference}/merge": Asked(query="with={twin}"),
+    "POST /staff/spills/{reference}/merge": Asked({"other": "{twin}", "reason": "the same manhole"}),
+    "POST /staff/spills/{reference}/merge [with another city's]": Asked({"other": "{elsewhere}", "reason": "the same"}),
+    "POST /staff/spills/{reference}/unmerge": Asked({"reason": "the next manhole"}, path={"reference": "merged"}),
+    "POST /staff/spills/{reference}/split": Asked({"reason": "two", "description": "oil", "b.material": "petroleum"}),
+    "POST /staff/spills/{reference}/refer": Asked(_REFERRAL),
+    "POST /staff/spills/{reference}/officer": Asked({"officer": "officer@chino.example"}),
     "POST /staff/spills/{reference}/location": Asked({"lat": "34.011", "lon": "-117.691", **_MORE}),
     "POST /staff/spills/{reference}/city": Asked({"city": "chino", **_MORE}),
     "GET /staff/spills/{reference} [without a city]": Asked(path={"reference": "unassigned"}),

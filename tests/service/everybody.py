@@ -26,6 +26,7 @@ from service import (
     followups,
     invitations,
     kept_files,
+    merging,
     obligations,
     parties,
     replanning,
@@ -156,7 +157,10 @@ async def _spills(made: Everybody) -> None:
     names["held"] = await home.report(a_report(), staff=False, by_way_of="web", doubts=(TRAP,))
     names["elsewhere"] = await home.report(a_report(location=IN_ONTARIO))
     names["unassigned"] = await home.report(a_report(location=NOWHERE_NEAR), staff=False)
-    names["reference"] = await home.report(a_report(reached=["storm_drain"], contact=contact))
+    for name in ("merged", "twin", "reference"):
+        names[name] = await home.report(a_report(reached=["storm_drain"], contact=contact if name == "reference" else None))
+    async with transaction(home.house, "officer@chino.example") as tx:
+        await merging.merge(tx, await tx.spill(names["reference"]), await tx.spill(names["merged"]), "the same manhole")
     async with transaction(home.house, "manager@chino.example") as tx:
         for name, most in (("quiet", None), ("closed", None), ("one_open", -1)):
             spill = await tx.spill(names[name])

@@ -45,7 +45,8 @@ async def ask(city: Everybody, line: Line, who: str, others: Mapping[str, str] |
     asked = REQUESTS.get(line.name, REQUESTS.get(line.route, Asked()))
     names = {**city.filled(who, line.name.partition(" ")[2]), **(others or {})}
     chosen = {**names, **{place: names.get(name, name) for place, name in asked.path.items()}}
-    address = path.format_map(chosen) + (asked.query if asked.query.startswith("/") else f"?{asked.query}" if asked.query else "")
+    query = asked.query.format_map(names)
+    address = path.format_map(chosen) + (query if query.startswith("/") else f"?{query}" if query else "")
     given = asked.filled(names, who, address)
     given["headers"] = {"accept": "application/json" if path.startswith("/api/") else "text/html", **given.get("headers", {})}
     try:

@@ -101,7 +101,8 @@ def seen_at_of(
     except ValueError as error:
         said = read_said_time(value, received_at, zone, "es" if raw.get("language") == "es" else "en") if isinstance(value, str) else None
         if said is None:
-            is_words = isinstance(value, str) and re.search(r"[^\W\d_]{2}", value) is not None
+            letters = [letter for letter in str(value) if letter.isalnum()]  # a date of another program is mostly figures
+            is_words = isinstance(value, str) and 2 * sum(letter.isalpha() for letter in letters) > len(letters)
             shown = f"the words {clean(str(value))[:_SHOWN]!r} tell no time that can be read; they are kept, and a person should ask"
             flags.append(f"seen_at: {shown}" if is_words else f"seen_at: {clean(str(error))[:200]} (left out)")
             return None

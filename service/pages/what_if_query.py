@@ -77,6 +77,8 @@ def tidied(fields: Fields, now: datetime, zone: ZoneInfo) -> str | None:
         number = len(_all(fields, "event"))
         values["event"] = [*_all(fields, "event"), fields.text("add")]
         values[f"event{number}.at"] = [local_input(now, zone)]
+    if "known_at" in fields and not fields.text("known_at") and fields.text("city"):
+        values["known_at"] = [local_input(now, zone)]  # the form leaves it open until it is known in whose time it is
     _answer(values, fields.text("set"))
     pairs = pairs_of(Fields(values))
     if fields.text("drop").isdecimal():

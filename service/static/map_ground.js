@@ -44,18 +44,15 @@ function hideCutNames(element) {
   });
 }
 
-// Where a map begins: round points, with the whole of the cities that they lie in, or with some miles around where that is no city of ours.
+// Where a map of spills begins: with the whole of the cities that they are in, and with some miles around one whose city has no outline here.
 // Room is left for the buttons in the corner, which would lie over a name or a sign.
 const SURROUNDINGS = 6000; // metres across
-export function showAround(L, map, outlines, points) {
+export function showAround(L, map, outlines, spills) {
   const seen = L.latLngBounds([]);
-  points.forEach(function (point) {
-    seen.extend(L.latLng(point).toBounds(SURROUNDINGS));
-    (outlines ? outlines.getLayers() : []).forEach(function (city) {
-      if (city.getBounds().contains(point)) {
-        seen.extend(city.getBounds());
-      }
-    });
+  const cities = outlines ? outlines.getLayers() : [];
+  spills.forEach(function (spill) {
+    const city = cities.find(function (one) { return one.feature.properties.city === spill.properties.city; });
+    seen.extend(spill.point).extend(city ? city.getBounds() : spill.point.toBounds(SURROUNDINGS));
   });
   showWhole(map, seen);
 }

@@ -196,7 +196,7 @@
       const chosen = map_.cities && given.city ? map_.cities.getLayers().find(function (one) { return one.feature.properties.city === given.city; }) : null;
       map.invalidateSize({ animate: false });
       if (spills.length) {
-        ground.showAround(L, map, map_.cities, spills.map(function (one) { return one.point; }));
+        ground.showAround(L, map, map_.cities, spills);
       } else if (chosen || map_.cities) {
         ground.showWhole(map, (chosen || map_.cities).getBounds());
       }

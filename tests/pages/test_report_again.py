@@ -74,7 +74,7 @@ async def test_nobody_else_is_asked_and_nobody_after_half_an_hour(site: Site) ->
 @pytest.mark.parametrize("cookie", ["", "x", "~~~", "SP-2026-00001.1796162700." + "0" * 32 + "." + "0" * 8 + "." + "0" * 32, "é" * 500])
 async def test_a_note_that_is_not_ours_changes_nothing(site: Site, cookie: str) -> None:
     visitor = site.visitor()
-    headers = {"cookie": f"{COOKIE}={cookie}".encode("latin-1")}
+    headers = {b"cookie": f"{COOKIE}={cookie}".encode("latin-1")}
     for _ in range(2):
         answer = await visitor.http.post("/report", data=FILLED, headers=headers)
         visitor.http.cookies.clear()
@@ -220,6 +220,8 @@ async def test_no_zone_stands_on_the_form_before_the_city_is_known(tmp_path: Pat
             assert read(await http.get("/what-if")).one("known_at")["value"] == ""
             asked = read(await http.get("/what-if?city=baltimore")).text
             assert ("Eastern Time" if language == "en" else "hora oriental") in asked
+            sent = read(await http.get("/what-if?city=baltimore&known_at=&low=5", follow_redirects=True))
+            assert sent.one("known_at")["value"] == "2026-12-01T17:05"  # now, in Baltimore
             typed = {"description": "x", "seen": "at", "seen_on": "2026-12-01T09:30"}
             there = await http.post("/report", data={**typed, "address": "100 Light St, Baltimore, MD"})
             assert there.status_code == 303

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from PIL import Image
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from service.pages import public
 from tests.pages.browsing import DESK, PHONE, SCRIPTS, WIDTHS, Served, holds, serving
@@ -59,7 +59,7 @@ async def test_whoever_looks_at_the_first_report_leaves_no_draft_behind(desk: De
             for _ in range(5):
                 await onward(page)
             await page.get_by_role("button", name="Send report").click()
-            await expect(page.get_by_role("heading", name="Thank you.").or_(page.get_by_role("alert"))).to_be_visible()
+            await expect(page.get_by_role("heading", name="Thank you.").or_(page.get_by_role("alert"))).to_be_visible(timeout=20_000)
         await holds(page, "report-sent-before-phone")
         await page.get_by_role("link", name="Open its page").click()
         await is_kept(page)
@@ -122,7 +122,8 @@ async def test_a_photo_of_too_many_pixels_is_named_when_it_is_chosen(desk: Desk)
     content = io.BytesIO()
     Image.new("1", (8000, 6500)).save(content, "PNG")
     async with desk.page(DESK) as page:
-        await page.locator("#photos").set_input_files([{"name": "plan.png", "mimeType": "image/png", "buffer": content.getvalue()}])
+        plan: list[FilePayload] = [{"name": "plan.png", "mimeType": "image/png", "buffer": content.getvalue()}]
+        await page.locator("#photos").set_input_files(plan)
         await expect(page.get_by_text("plan.png has too many pixels and will not be kept: 50 million at most.")).to_be_visible()
 
 

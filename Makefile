@@ -17,7 +17,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long check lock styles screenshots clean moved
+.PHONY: help setup run test test-long check lock styles screenshots access clean moved
 .SUFFIXES:
 
 help:  ## list these commands
@@ -50,6 +50,9 @@ styles:  ## renew service/static/spillclock.css from styles/ and service/static/
 
 screenshots: $(READY)  ## take a picture of every page and state into screenshots/ (ARGS="report status" takes some)
 	$(BIN)/python -m tests.pages.screenshots screenshots $(ARGS)
+
+access: $(READY)  ## write docs/access.md from tests/service/access_matrix.txt
+	$(BIN)/python -m tests.service.access_table
 
 clean:  ## remove .venv, caches and build output; the data folder stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist screenshots styles/node_modules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -47,10 +47,10 @@ async def rotas_of(tx: Transaction, city: str | None = None, *, ended: bool = Fa
     return list((await tx.session.execute(select(Rota).where(*mine).order_by(col(Rota.city), col(Rota.id)))).scalars())
 
 
-async def rota_of(tx: Transaction, number: int) -> Rota:
-    """A rota that has not ended. Raises NotKnown."""
+async def rota_of(tx: Transaction, number: int, is_theirs: Callable[[str], bool] = lambda city: True) -> Rota:
+    """A rota that has not ended. Raises NotKnown, also for one of a city that is not theirs who ask."""
     rota = await tx.session.get(Rota, number)
-    if rota is None or rota.ended_at is not None:
+    if rota is None or rota.ended_at is not None or not is_theirs(rota.city):
         raise NotKnown(f"there is no rota {number}; see them with: spillclock rota list")
     return rota
 

@@ -184,7 +184,7 @@ async def remove_shift(request: Request, number: Number, shift: Annotated[int, P
 
 async def _allowed(tx: Transaction, staff: Staff, number: int) -> Rota:
     """The rota, where the caller may change it. Raises NotKnown, NotAllowed."""
-    rota = await rotas.rota_of(tx, number)
+    rota = await rotas.rota_of(tx, number, staff.may_see)
     staff.require("manager", rota.city)
     return rota
 

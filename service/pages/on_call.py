@@ -153,8 +153,7 @@ async def take_out_shift(request: Request, city: str, number: int, shift: int) -
 
 
 async def _mine(tx: Transaction, city: str, number: int) -> None:
-    if (await rotas.rota_of(tx, number)).city != city:
-        raise NotKnown(f"{city[:60]} has no rota {number}")
+    await rotas.rota_of(tx, number, lambda of: of == city)
 
 
 def _moment(name: str, text: str, zone: ZoneInfo) -> datetime:

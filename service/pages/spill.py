@@ -220,10 +220,10 @@ async def amend(request: Request, reference: str) -> Response:
 @router.get("/{reference}/event")
 async def event_page(request: Request, reference: str) -> Response:
     """The form for one type of event, with the fields this type has."""
-    kind = request.query_params.get("type", "")
+    staff, kind = await signed_in(request), request.query_params.get("type", "")
     if kind not in EVENT_KEYS:
         return RedirectResponse(f"/staff/spills/{reference}#record", 303)
-    return await _event_page(request, await signed_in(request), reference, Fields({"type": [kind]}))
+    return await _event_page(request, staff, reference, Fields({"type": [kind]}))
 
 
 async def _event_page(request: Request, staff: Staff, reference: str, typed: Fields, faults: Sequence[str] = ()) -> Response:

@@ -93,12 +93,13 @@ def chromium() -> str:
 
 
 # Journeys and looks in a real browser, hostile files, all samples on all papers: over ten minutes of two cores. `make test-long` runs them
-# too. They are out of the way until they share a browser: CI has fifteen minutes.
+# too. They are out of the way of CI, which has fifteen minutes.
 LONG = (
-    "test_api_photos", "test_axe", "test_discharger_in_chromium", "test_guard_in_chromium", "test_held", "test_hostile_files",
-    "test_keyboard", "test_kept_files_hostile", "test_papers", "test_photos", "test_photos_in_chromium", "test_privacy",
-    "test_public_map", "test_public_map_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives",
-    "test_status_in_chromium", "test_turnstile",
+    "test_accounts_in_chromium", "test_api_photos", "test_axe", "test_discharger_in_chromium", "test_guard_in_chromium", "test_held",
+    "test_hostile_files", "test_keyboard", "test_kept_files_hostile", "test_merging_sequences", "test_one_spill_in_chromium", "test_papers",
+    "test_photos", "test_photos_in_chromium", "test_privacy", "test_public_map", "test_public_map_in_chromium", "test_report_again",
+    "test_report_again_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
+    "test_turnstile",
 )  # fmt: skip
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 
@@ -108,5 +109,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out the long ones unless asked for. Begin with those that run whole programs: begun last, they are waited for alone."""
     if not os.environ.get(RUN_LONG):
         items[:] = [item for item in items if item.path.stem not in LONG]
-    order = {"test_kill": 0, "test_live_alerts": 1}
-    items.sort(key=lambda item: order.get(item.path.stem, 2) if item.path.parent.name == "e2e" else 3)
+    order = {"test_kill": 0, "test_live_alerts": 1, "test_access_matrix": 2}
+    items.sort(key=lambda item: order.get(item.path.stem, 3 if item.path.parent.name == "e2e" else 4))

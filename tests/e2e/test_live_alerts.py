@@ -93,9 +93,7 @@ def test_ten_seconds_before_due_each_person_is_told_at_once_then_when_due_and_ne
         for mail in (line for line in first if line["channel"] == "email"):
             assert "seconds left" in mail["subject"]
             assert "sewage, 1,500 gal, at 13220 Central Ave" in mail["text"]
-            [stands] = [line for line in mail["text"].splitlines() if "stands for" in line]
-            assert "could not go out then" in stands
-            assert int(stands.partition("stands for ")[2].split()[0]) >= 4, stands
+            assert "could not go out then" not in mail["text"]  # they lay before the report: nothing went wrong
         assert datetime.now(UTC) < due_at, "too slow to see the due moment coming"
 
         # Due: everybody once more, within a second of it, time that other programs had the processors not counted.

@@ -79,7 +79,7 @@ async def test_an_officer_sets_a_city_and_amends_an_amount(served: Served, width
         await page.goto("/staff/sign-in")
         await page.get_by_text("I have a token").click()
         await page.get_by_label("Token").fill(token)
-        await page.get_by_role("button", name="Sign in", exact=True).click()
+        await page.get_by_role("button", name="Sign in with a token").click()
         await page.get_by_role("link", name=reference).first.click()
         await looks_right(page, "spill-without-city")
         await page.locator("#assign-city").select_option(label="City of Chino, California")

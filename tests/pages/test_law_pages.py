@@ -31,7 +31,7 @@ from service.transaction import reading, transaction
 from tests.houses import TUESDAY, shipped_law
 from tests.pages import browsing
 from tests.pages.conftest import Site, Visitor
-from tests.pages.markup import Element, Page
+from tests.pages.markup import Element, Page, sent_by
 from tests.spills import a_report
 
 FIVE_DAYS = "Send the regional water board the written spill report within five days"
@@ -399,14 +399,9 @@ async def test_staff_see_the_questions_of_the_engine_in_its_order_with_what_an_a
     assert [head.text for head in listed.all("h3")] == [one.asks for one in inquiries]
     assert any(one.starts for one in inquiries)
     assert "It can start up to" in listed.text
-    page = await visitor.send(page, form_about(page, "enrollee"), enrollee="yes", reason="the operator says so")
+    [form] = [form for form in page.forms(f"/staff/spills/{reference}/settle") if dict(sent_by(form))["fact"] == "enrollee"]
+    await visitor.send(page, form, "Yes")
     assert (await site.home.spill(reference)).facts["enrollee"] is True
-
-
-def form_about(page: Page, fact: str) -> Element:
-    """The yes-or-no form of an open question."""
-    [form] = [form for form in page.root.all("form") if any(part["name"] == fact and part["type"] == "radio" for part in form.all("input"))]
-    return form
 
 
 # -- the law to read

@@ -176,7 +176,7 @@ async def test_a_spill_names_nobody_whom_a_rung_cannot_reach(home: Household) ->
     reference = await home.report(a_report())
     page = (await web.get(f"/staff/spills/{reference}")).text
     assert "duty officer (Ann, Bob)" in page
-    assert "Hook" not in page
+    assert "Bob, Hook" not in page
     await home.people(Contact(**hook))
     page = (await web.get(f"/staff/spills/{reference}")).text
     assert "duty officer (nobody has an address for this)" in page

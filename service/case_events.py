@@ -86,3 +86,16 @@ class OfficerAssigned(SpillEvent):
     kind = "officer:assigned"
     officer: str
     before: str
+
+
+class ParticularsRecorded(SpillEvent):
+    """What papers ask for beyond the facts of the law became known or was amended: the cause, the water's name, who was hurt.
+
+    `changes` keeps both values of each: [before, after], null for unknown; the keys are those of service/particulars.py. `source` says by
+    whom they are known, a word of service/fact_sources.py.
+    """
+
+    kind = "particulars:recorded"
+    changes: dict[str, tuple[JsonValue, JsonValue]]
+    source: str
+    reason: str = ""

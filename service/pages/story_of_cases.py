@@ -7,6 +7,9 @@ from typing import Any
 
 from service import events as e
 from service.pages import words
+from service.pages.particular_words import particular_told
+from service.pages.speech import ENGLISH
+from service.particulars import PARTICULARS
 
 Told = tuple[str, list[str], str]
 
@@ -48,6 +51,19 @@ def _assigned(_: Any, event: e.OfficerAssigned) -> Told:
     return (f"{event.officer} is in charge." if event.officer else f"{event.before} is no longer in charge; nobody is."), [], "plain"
 
 
+def _particulars(scene: Any, event: e.ParticularsRecorded) -> Told:
+    details = []
+    for key, (before, after) in event.changes.items():
+        was, now = (particular_told(ENGLISH, scene.zone, key, value) or "not known" for value in (before, after))
+        details.append(f"{PARTICULARS[key].label}: {now}{f' (before: {was})' if before is not None else ''}")
+    told = (
+        "What papers ask for was amended"
+        if any(was is not None for was, _ in event.changes.values())
+        else "What papers ask for was recorded"
+    )
+    return f"{told}{f': {event.reason}' if event.reason else ''}.", details, "plain"
+
+
 TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillMerged: _merged,
     e.DuplicateTaken: _took,
@@ -57,4 +73,5 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
     e.OfficerAssigned: _assigned,
+    e.ParticularsRecorded: _particulars,
 }

@@ -80,6 +80,16 @@ class SpillReferred(SpillEvent):
     because: str
 
 
+class CauseFound(SpillEvent):
+    """Why it came to the spill: a word of service/causes.py, empty where that is not known after all. `source`: by whom it is known."""
+
+    kind = "cause:found"
+    cause: str
+    note: str
+    source: str
+    before: str
+
+
 class OfficerAssigned(SpillEvent):
     """Who of the staff answers for the spill, by e-mail address; empty is nobody."""
 

@@ -40,7 +40,7 @@ def build_app(house: House) -> FastAPI:
         yield
 
     app = FastAPI(
-        title="Spillclock", version="0.1.0", lifespan=lifespan,
+        title="Spillclock", version="0.1.0", lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Spill reports in, legal clocks out, and a person told in time.",
     )  # fmt: skip
     app.state.house = house
@@ -79,10 +79,9 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     response.headers.setdefault("Referrer-Policy", "same-origin")
     if request.url.path == api.OPEN_DATA:
         response.headers.setdefault("Access-Control-Allow-Origin", "*")  # pages of other sites may read it, and nothing else of ours
-    if request.url.path not in ("/docs", "/redoc"):
-        pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
-        policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
-        response.headers.setdefault("Content-Security-Policy", policy)
+    pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
+    policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+    response.headers.setdefault("Content-Security-Policy", policy)
     return response
 
 

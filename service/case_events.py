@@ -80,6 +80,16 @@ class SpillReferred(SpillEvent):
     because: str
 
 
+class CauseFound(SpillEvent):
+    """Why it came to the spill: a word of service/causes.py, empty where that is not known after all. `source`: by whom it is known."""
+
+    kind = "cause:found"
+    cause: str
+    note: str
+    source: str
+    before: str
+
+
 class OfficerAssigned(SpillEvent):
     """Who of the staff answers for the spill, by e-mail address; empty is nobody."""
 
@@ -89,7 +99,7 @@ class OfficerAssigned(SpillEvent):
 
 
 class ParticularsRecorded(SpillEvent):
-    """What papers ask for beyond the facts of the law became known or was amended: the cause, the water's name, who was hurt.
+    """What papers ask for beyond the facts of the law became known or was amended: the water's name, who was hurt.
 
     `changes` keeps both values of each: [before, after], null for unknown; the keys are those of service/particulars.py. `source` says by
     whom they are known, a word of service/fact_sources.py.

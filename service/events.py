@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, JsonValue
 
+from service.case_events import CauseFound as CauseFound
 from service.case_events import DuplicateGivenBack as DuplicateGivenBack
 from service.case_events import DuplicateTaken as DuplicateTaken
 from service.case_events import OfficerAssigned as OfficerAssigned

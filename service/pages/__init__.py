@@ -11,7 +11,8 @@ Programs are kept from filling the form by `report_guard`; what looks automatic 
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Staff keep their own account (`account`, letters in `account_mail`), administrators those of others (`users`).
-Anybody tries facts on (`what_if`) and reads the law (`law`). A page never changes anything on GET.
+Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
+A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
@@ -21,6 +22,7 @@ from service.pages import (
     act,
     advisory,
     alerts,
+    api_described,
     board,
     calendars,
     city_texts,
@@ -55,7 +57,7 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, closing, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map):
+for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map, api_described):
     router.include_router(part.router)
 router.include_router(photos.staff_router)
 for part in (report_guard, nearby, held, kerb, whole_spills):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from service import events as e
+from service.causes import CAUSES
+from service.fact_sources import SOURCES
 from service.pages import words
 from service.pages.particular_words import particular_told
 from service.pages.speech import ENGLISH
@@ -47,6 +49,12 @@ def _referred(_: Any, event: e.SpillReferred) -> Told:
     return f"{event.agency}{whom} was asked{how} to deal with it: {event.because}.", [f"They were given: {event.sent}"], "plain"
 
 
+def _cause(_: Any, event: e.CauseFound) -> Told:
+    says = CAUSES.get(event.cause, words.plain(event.cause))
+    told = f"Cause: {says[:1].lower()}{says[1:]}." if event.cause else "The cause is not known after all."
+    return told, [part for part in (event.note, f"{SOURCES[event.source][0]}.") if part], "plain"
+
+
 def _assigned(_: Any, event: e.OfficerAssigned) -> Told:
     return (f"{event.officer} is in charge." if event.officer else f"{event.before} is no longer in charge; nobody is."), [], "plain"
 
@@ -72,6 +80,7 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillSplit: lambda _, event: (f"The report tells of two spills; the second is {event.part}: {event.reason}.", [], "plain"),
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
+    e.CauseFound: _cause,
     e.OfficerAssigned: _assigned,
     e.ParticularsRecorded: _particulars,
 }

@@ -37,7 +37,8 @@ _AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf
 _RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 # What another width and other colours can change about a page that was looked at already.
 _LOOKS = {"type": "rule", "values": ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]}
-_RUN = """only => axe.run(document, {runOnly: only, resultTypes: ["violations"]}).then(found =>
+# Swagger UI on /docs is a program of others for programmers, who have the OpenAPI document as well; what is around it is ours.
+_RUN = """only => axe.run({include: [["html"]], exclude: [["#calls"]]}, {runOnly: only, resultTypes: ["violations"]}).then(found =>
   found.violations.map(one => `${one.id}: ${one.help}: ${one.nodes.map(node => node.html.slice(0, 150)).slice(0, 4).join(" | ")}`))"""
 
 

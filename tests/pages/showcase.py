@@ -142,6 +142,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("act", "{act}", spanish=False),
     Scene("unsubscribe", "{unsubscribe}", spanish=False),
     Scene("law", "/law"),
+    Scene("api", "/docs"),
     Scene("law-pack", "/law/chino"),
     Scene("law-rule", "/law/chino/rwqcb-2-hours"),
     Scene("what-if", "/what-if"),
@@ -315,7 +316,7 @@ async def _merged(home: Household) -> dict[str, str]:
         await merge(tx, spill, await tx.spill(duplicate), "the same shop", take=["volume"])
         board = "Santa Ana Regional Water Quality Control Board"
         await refer(tx, spill, Referral(board, "duty desk", "email", "both reports and two photos", "it runs to their channel"))
-        await assign(tx, spill, "manager@chino.example")
+        await assign(tx, spill, "ruth@chino.example")
     return {"kept": kept, "duplicate": duplicate}
 
 

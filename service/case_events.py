@@ -99,7 +99,7 @@ class OfficerAssigned(SpillEvent):
 
 
 class ParticularsRecorded(SpillEvent):
-    """What papers ask for beyond the facts of the law became known or was amended: the cause, the water's name, who was hurt.
+    """What papers ask for beyond the facts of the law became known or was amended: the water's name, who was hurt.
 
     `changes` keeps both values of each: [before, after], null for unknown; the keys are those of service/particulars.py. `source` says by
     whom they are known, a word of service/fact_sources.py.

@@ -7,29 +7,30 @@ from collections.abc import Mapping, Sequence
 from service.errors import BadInput
 from service.events import CauseFound, SpillEvent
 from service.fact_sources import SOURCES, STAFF
+from service.speech import marked
 from service.spills import clean
 from service.tables import EventRow, Spill
 from service.transaction import Transaction
 
 # The first six are those of the State's sewer spill reports; the rest are what cities find behind spills into storm drains.
 CAUSES: Mapping[str, str] = {
-    "grease": "Pipe blocked by grease",
-    "roots": "Pipe blocked by roots",
-    "debris": "Pipe blocked by debris or rags",
-    "pipe_failure": "Pipe broken or collapsed",
-    "pump_failure": "Pump or power failed",
-    "rain": "More rain or flow than the system takes",
-    "vandalism": "Vandalism",
-    "damage_by_works": "Damaged by digging or building",
-    "collision": "Vehicle or train accident",
-    "container_failure": "Tank, drum or hose failed",
-    "overfilled": "Overfilled, or spilled in handling",
-    "washed_off": "Washed or hosed into the gutter",
-    "dumped": "Dumped on purpose",
-    "storage": "Stored where rain reaches it",
-    "fire": "Fire, or water used against it",
-    "natural": "Earthquake, slide or flood",
-    "other": "Something else",
+    "grease": marked("Pipe blocked by grease"),
+    "roots": marked("Pipe blocked by roots"),
+    "debris": marked("Pipe blocked by debris or rags"),
+    "pipe_failure": marked("Pipe broken or collapsed"),
+    "pump_failure": marked("Pump or power failed"),
+    "rain": marked("More rain or flow than the system takes"),
+    "vandalism": marked("Vandalism"),
+    "damage_by_works": marked("Damaged by digging or building"),
+    "collision": marked("Vehicle or train accident"),
+    "container_failure": marked("Tank, drum or hose failed"),
+    "overfilled": marked("Overfilled, or spilled in handling"),
+    "washed_off": marked("Washed or hosed into the gutter"),
+    "dumped": marked("Dumped on purpose"),
+    "storage": marked("Stored where rain reaches it"),
+    "fire": marked("Fire, or water used against it"),
+    "natural": marked("Earthquake, slide or flood"),
+    "other": marked("Something else"),
 }
 LONGEST = 2000
 

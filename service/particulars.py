@@ -1,4 +1,4 @@
-"""What papers ask for that no clock hangs on: the cause, the water's name, who was hurt. Kept as facts are: amended, never overwritten.
+"""What papers ask for that no clock hangs on: the water's name, amounts recovered, who was hurt. Amended as facts are, never overwritten.
 
 The facts of the contract decide which clocks run; these fill call sheets, reports and exports. Nothing is guessed: what nobody has told
 is unknown, and unknown is neither no nor zero.
@@ -29,14 +29,6 @@ _A_POINT = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*[,; ]\s*(-?\d{1,3}(?:\.\d+)?)
 History = Sequence[tuple[EventRow, SpillEvent]]
 Form = Literal["line", "text", "amount", "count", "truth", "moment", "choice", "points"]
 
-# The words of the state's database (CIWQS) for them, as its public export has them.
-CAUSES: Mapping[str, str] = {
-    "roots": marked("Root intrusion"), "grease": marked("Grease deposition (FOG)"), "rags": marked("Debris, rags"),
-    "debris": marked("Debris, general"), "pipe": marked("Pipe structural problem or failure"), "pump": marked("Pump station failure"),
-    "capacity": marked("Flow exceeded capacity"), "rain": marked("Rainfall exceeded design, inflow and infiltration"),
-    "vandalism": marked("Vandalism"), "others": marked("Damage by others"), "operator": marked("Operator error"),
-    "equipment": marked("Equipment or valve failure"), "accident": marked("Vehicle or transport accident"), "other": marked("Other"),
-}  # fmt: skip
 STRUCTURES: Mapping[str, str] = {
     "manhole": marked("Manhole"), "main": marked("Gravity main"), "force_main": marked("Force main"),
     "pump_station": marked("Pump station"), "lateral_public": marked("Lateral (public)"), "lateral_private": marked("Lateral (private)"),
@@ -65,8 +57,6 @@ _GALLONS = marked("gallons")
 
 # fmt: off
 PARTICULARS: Mapping[str, Particular] = {
-    "cause": Particular(marked("Cause"), "choice", _HAPPENED, CAUSES),
-    "cause_explained": Particular(marked("Cause, in words"), "text", _HAPPENED),
     "containment": Particular(marked("What stops or holds it"), "text", _HAPPENED),
     "rate": Particular(marked("How fast it runs or ran"), "amount", _HAPPENED, unit=marked("gallons a minute")),
     "wet_weather": Particular(marked("A storm had to do with it"), "truth", _HAPPENED),

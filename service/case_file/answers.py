@@ -13,6 +13,7 @@ from typing import Any
 from deadlines import read_moment
 from service.case_file.record import CaseRecord, source_told
 from service.case_file.withholding import withheld_of
+from service.causes import CAUSES, causes_in
 from service.events import ActRecorded
 from service.pages.known_answers import Known
 from service.pages.particular_words import particular_told
@@ -111,10 +112,12 @@ class Answers:
         return self.entry(marked("What was reported, in the caller's words"), kept_out.text(words_of_reporter(self.record.history)))
 
     def cause(self) -> Entry:
-        """The cause, by its kind and in words."""
-        kind, explained = self.particular("cause"), self.particular("cause_explained")
-        says = ": ".join(filter(None, (kind.says, explained.says)))
-        return self.entry(marked("Source and cause"), says, kind.where, kind.note or explained.note)
+        """Why it came to the spill, by its kind and in words."""
+        found = next((event for _, event in causes_in(self.record.history)), None)
+        if found is None or not found.cause:
+            return self.entry(marked("Source and cause"), "", "#cause")
+        says = ": ".join(filter(None, (self.speech.say(CAUSES.get(found.cause, found.cause)), found.note)))
+        return self.entry(marked("Source and cause"), says, "#cause", source_told(self.speech, found.source))
 
     def running(self) -> Entry:
         """Whether it has stopped; that nobody recorded an end says nothing."""

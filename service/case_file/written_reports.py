@@ -16,17 +16,19 @@ from service.pages.written_report import stamps_of
 
 # By the ids of the items that packs use: the particulars that answer them, the first that is known. What Known answers comes first.
 _PARTICULARS: Mapping[str, tuple[str, ...]] = {
-    "cause": ("cause_explained", "cause"), "source": ("cause_explained", "cause"), "description": ("cause_explained", "impact"),
+    "description": ("impact",),
     **dict.fromkeys(("corrective_actions", "actions", "actions_taken", "mitigation"), ("response", "containment")),
     "cleanup": ("response",), "steps": ("response", "prevention"), "prevention": ("prevention",), "recovered": ("recovered_gallons",),
     "extent": ("extent",), "health_effects": ("impact",), "path_to_inlet": ("drain_description",), "permit_number": ("permit_id",),
 }  # fmt: skip
+_OF_THE_CAUSE = ("cause", "source")
 # Where the facts and acts behind an item are put right.
 _PLACES: Mapping[str, str] = {
     "material_type": "/amend#material", "product": "/amend#material", "pollutant": "/amend#material", "chemical": "/amend#material",
     "volume": "/amend#low", "quantity": "/amend#low", "location": "#place", "media": "/amend#reached-storm_drain",
     "period": "/amend#discharged_at", "time": "/amend#discharged_at", "incident_date": "/amend#discharged_at",
-    "control_number": "#clocks", "business": "#people", "contact_name": "#people", "contact_telephone": "#people",
+    "cause": "#cause", "source": "#cause", "control_number": "#clocks",
+    **dict.fromkeys(("business", "contact_name", "contact_telephone"), "#people"),
 }  # fmt: skip
 
 
@@ -80,6 +82,8 @@ def _item(ask: Answers, duty: Duty, item: str, says: str) -> Entry:
 
 def known_of(ask: Answers, duty: Duty, item: str) -> str:
     """What the record knows of an item of a report; empty where nothing."""
+    if item in _OF_THE_CAUSE:
+        return ask.cause().says
     told = suggestions(ask.record.known(ask.speech), duty).get(item, "")
     known = ask.record.particulars
     found = [particular_told(ask.speech, ask.record.zone, key, known[key].value) for key in _PARTICULARS.get(item, ()) if key in known]

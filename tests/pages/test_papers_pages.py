@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from service.account_tables import StaffAction
+from service.causes import find_cause
 from service.events import FollowUpSaved, ParticularsRecorded
 from service.particulars import amend_particulars
 from service.transaction import reading, transaction
@@ -31,6 +32,11 @@ def answers(page: Page) -> dict[str, str]:
 async def tell(site: Site, reference: str, **told: Any) -> None:
     async with transaction(site.home.house, "officer@chino.example") as tx:
         await amend_particulars(tx, await tx.spill(reference), told)
+
+
+async def caused(site: Site, reference: str, cause: str, note: str) -> None:
+    async with transaction(site.home.house, "officer@chino.example") as tx:
+        await find_cause(tx, await tx.spill(reference), cause, note)
 
 
 async def taken(site: Site) -> list[StaffAction]:
@@ -69,14 +75,15 @@ async def test_every_link_of_a_missing_answer_leads_to_a_field_that_is_there(sit
 async def test_a_call_sheet_asks_as_the_operator_does_and_says_not_known_where_nothing_is(site: Site) -> None:
     visitor = await site.staff()
     reference = await site.home.report(a_report(**SEWAGE, known_at="2026-12-01T13:40"))
-    await tell(site, reference, cause="grease", cause_explained="A grease plug below the diner.", injured=0, water_name="Cypress Channel")
+    await tell(site, reference, injured=0, water_name="Cypress Channel")
+    await caused(site, reference, "grease", "A plug below the diner.")
     page = await visitor.get(f"/staff/spills/{reference}/papers/call-cal-oes")
     headings = [element.text for element in page.root.all("h2")]
     order = ["1. Who you are", "2. What it is", "3. Where it is", "4. What happened", "5. Who is responsible", "6. Who else knows"]
     assert [one for one in headings if one[:1].isdigit()] == order
     said = answers(page)
     assert said["How much"].startswith("1,500 gallons Staff saw or measured it (seen)")
-    assert said["Source and cause"].startswith("Grease deposition (FOG): A grease plug below the diner.")
+    assert said["Source and cause"].startswith("Pipe blocked by grease: A plug below the diner. Staff saw or measured it (seen)")
     assert said["People hurt or sick"].startswith("0")
     assert said["People killed"].startswith("Not known")
     assert said["Drinking water is affected or at risk"].startswith("Not known")
@@ -133,13 +140,14 @@ async def test_who_asked_to_stay_confidential_is_on_no_sheet(site: Site) -> None
 async def test_a_report_is_prefilled_drafted_by_staff_and_found_by_the_discharger(site: Site) -> None:
     visitor = await site.staff()
     reference = await site.home.report(a_report(**SEWAGE))
-    await tell(site, reference, cause_explained="Roots in the main.", prevention="New liner by March 1.")
+    await tell(site, reference, prevention="New liner by March 1.")
+    await caused(site, reference, "roots", "In the main.")
     row = await site.home.clock_of(reference, "chino/written-report-7-days")
     address = f"/staff/spills/{reference}/papers/report-{row.id}"
     page = await visitor.get(address)
     [form] = [form for form in page.root.all("form") if form["action"].endswith("/draft")]
     shown = {area["name"]: area.text for area in form.all("textarea")}
-    assert shown["item.cause"] == "Roots in the main."
+    assert shown["item.cause"] == "Pipe blocked by roots: In the main."
     assert shown["item.prevention"] == "New liner by March 1."
     assert shown["item.corrective_actions"] == ""
     assert "all corrective actions taken" in page.text
@@ -192,11 +200,11 @@ async def test_particulars_are_recorded_by_their_form_and_faults_are_named(site:
     visitor = await site.staff()
     reference = await site.home.report(a_report())
     address = f"/staff/spills/{reference}/papers/particulars"
-    page = await visitor.send(await visitor.get(address), address, cause="roots", fire="no", rate="1,200", source="laboratory")
+    page = await visitor.send(await visitor.get(address), address, structure="manhole", fire="no", rate="1,200", source="laboratory")
     assert "Recorded. Every paper below holds it now." in page.text
     [event] = await site.home.events(reference, ParticularsRecorded)
-    assert (event.changes, event.source) == ({"cause": (None, "roots"), "rate": (None, 1200), "fire": (None, False)}, "laboratory")
-    page = await visitor.send(await visitor.get(address), address, cause="grease")
+    assert (event.changes, event.source) == ({"structure": (None, "manhole"), "rate": (None, 1200), "fire": (None, False)}, "laboratory")
+    page = await visitor.send(await visitor.get(address), address, structure="main")
     assert (page.status, "Reason: missing" in page.text) == (422, True)
     page = await visitor.send(await visitor.get(address), address, rate="fast")
     assert "How fast it runs or ran: 'fast' does not do" in page.text
@@ -204,7 +212,7 @@ async def test_particulars_are_recorded_by_their_form_and_faults_are_named(site:
     assert "Nothing was changed." in page.text
     story = (await visitor.get(f"/staff/spills/{reference}")).text
     assert "What papers ask for was recorded." in story
-    assert "Cause: Root intrusion" in story
+    assert "Part of the sewer it came out of: Manhole" in story
 
 
 async def test_a_report_without_a_city_has_papers_too(site: Site) -> None:

@@ -29,12 +29,12 @@ async def known(home: Household, reference: str) -> dict[str, Any]:
 async def test_what_is_told_is_kept_with_its_source(home: Household) -> None:
     reference = await home.report(a_report())
     assert await known(home, reference) == {}
-    await record(home, reference, cause="roots", injured="0", fire=False, rate="12.5", arrived="2026-12-01T14:00", source="caller")
+    await record(home, reference, structure="manhole", injured="0", fire=False, rate="12.5", arrived="2026-12-01T14:00", source="caller")
     assert await known(home, reference) == {
-        "cause": "roots", "injured": 0, "fire": False, "rate": 12.5, "arrived": "2026-12-01T22:00:00Z",
+        "structure": "manhole", "injured": 0, "fire": False, "rate": 12.5, "arrived": "2026-12-01T22:00:00Z",
     }  # fmt: skip
     [event] = await home.events(reference, ParticularsRecorded)
-    assert (event.source, event.changes["cause"]) == ("caller", (None, "roots"))
+    assert (event.source, event.changes["structure"]) == ("caller", (None, "manhole"))
 
 
 async def test_what_is_known_is_changed_only_with_a_reason_and_both_values_stay(home: Household) -> None:
@@ -70,7 +70,8 @@ async def test_places_are_read_as_they_are_typed(home: Household) -> None:
         ("colour", "brown", "unknown key"), ("rate", "fast", "'fast' does not do"), ("rate", -1, "does not do"),
         ("rate", True, "does not do"), ("rate", "nan", "does not do"), ("injured", 1.5, "a whole number"),
         ("fire", "maybe", "neither yes nor no"),
-        ("cause", "gremlins", "one of roots"), ("cause", ["roots"], "one of roots"), ("arrived", "noon", "right would be: a time"),
+        ("structure", "gremlins", "one of manhole"), ("structure", ["manhole"], "one of manhole"),
+        ("arrived", "noon", "right would be: a time"),
         ("arrived", "2027-01-01T00:00", "lies in the future"), ("zip", 91710, "it is no text"), ("zip", "9" * 201, "at most 200"),
         ("points", "by the school", "is no place"), ("points", "94, 20", "lies nowhere"),
         ("points", [{"lat": "1", "lon": 2}], "lies nowhere"),
@@ -109,5 +110,5 @@ async def test_every_particular_is_typed_told_and_typed_again(home: Household) -
 async def test_a_source_that_is_none_is_refused(home: Household) -> None:
     reference = await home.report(a_report())
     with pytest.raises(BadInput) as refused:
-        await record(home, reference, source="a dream", cause="roots")
+        await record(home, reference, source="a dream", zip="91710")
     assert refused.value.faults[0].startswith("source: 'a dream' is not a source")

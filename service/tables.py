@@ -66,7 +66,11 @@ class EventRow(SQLModel, table=True):
 class Obligation(SQLModel, table=True):
     """A clock of a spill as it was decided, with its place on the ladder."""
 
-    __table_args__ = (UniqueConstraint("spill_id", "duty", "event_no", "occurrence"),)
+    __table_args__ = (
+        UniqueConstraint("spill_id", "duty", "event_no", "occurrence"),
+        # All that numbers are counted from, so that none of the wide rows is read for them.
+        Index("ix_obligation_numbers", "state", "due_at", "act", "duty", "spill_id"),
+    )
     id: int | None = Field(default=None, primary_key=True)
     spill_id: int = Field(foreign_key="spill.id", index=True)
     duty: str = Field(max_length=120, index=True)

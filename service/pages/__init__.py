@@ -12,7 +12,7 @@ Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Staff keep their own account (`account`, letters in `account_mail`), administrators those of others (`users`).
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
-A page never changes anything on GET.
+What spills come to stands in `numbers`. A page never changes anything on GET.
 """
 
 from fastapi import APIRouter
@@ -34,6 +34,7 @@ from service.pages import (
     kerb,
     law,
     nearby,
+    numbers,
     on_call,
     photos,
     place,
@@ -57,7 +58,7 @@ from service.pages.problems import error_page
 router = APIRouter()
 for part in (public, what_if, law, status, discharger, act, sign_in, board, spill, closing, place, quantities, calendars, city_texts):
     router.include_router(part.router)
-for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map, api_described):
+for part in (replies, suppressions, on_call, subscriptions, advisory, alerts, photos, seals, public_map, api_described, numbers):
     router.include_router(part.router)
 router.include_router(photos.staff_router)
 for part in (report_guard, nearby, held, kerb, whole_spills):

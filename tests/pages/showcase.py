@@ -193,6 +193,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("subscriptions", "/staff/subscriptions", staff=True),
     Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
     Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
+    Scene("numbers", "/staff/numbers", staff=True),
+    Scene("numbers-fault", "/staff/numbers?from=yesterday", staff=True),
     Scene("calendars", "/staff/calendars", staff=True),
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
     Scene("texts", "/staff/templates/chino", staff=True),

@@ -160,7 +160,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/spills/{reference}/clocks/{clock_id}/waive": Asked(_MORE),
     "POST /staff/spills/{reference}/discharger": Asked({"name": "Diner 24"}),
     "POST /staff/spills/{reference}/amend": Asked({"low": "1600", "was.low": "1500", "unit": "gal", **_MORE}),
-    "GET /staff/numbers/{table}.csv": Asked(path={"table": "table"}),
+    "GET /staff/numbers/{table}.csv": Asked(path={"table": "duties"}),
     "GET /staff/spills/{reference}/event": Asked(query="type=cleanup_done"),
     "POST /staff/spills/{reference}/events": Asked({"type": "cleanup_done"}),
     "POST /staff/spills/{reference}/close": Asked(_WORDS, path={"reference": "quiet"}),

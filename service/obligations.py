@@ -413,8 +413,8 @@ async def _alarms(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int,
             alarms.discard("law")  # put to the law anew; a failure after this one says so again
         elif row.kind == AssessmentFailed.kind:
             alarms.add("law")
-        elif row.payload["obligation"] in opened:
-            alarms.add(row.payload["obligation"])
+        elif row.opened["obligation"] in opened:
+            alarms.add(row.opened["obligation"])
     return {spill_id: len(about) for spill_id, about in standing.items()}
 
 

@@ -1,4 +1,4 @@
-"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge."""
+"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge, redacted."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ def _assigned(_: Any, event: e.OfficerAssigned) -> Told:
     return (f"{event.officer} is in charge." if event.officer else f"{event.before} is no longer in charge; nobody is."), [], "plain"
 
 
+_BASES = {"retention": "its time of keeping was over", "request": "whoever it was about asked for it", "redaction": "it was redacted"}
+
+
+def _destroyed(_: Any, event: e.PersonalDestroyed) -> Told:
+    count = len(event.events)
+    what = f"What told of people in {count} {'entry' if count == 1 else 'entries'} of the record was destroyed"
+    return f"{what}, because {_BASES.get(event.basis, event.basis)}: {event.reason}.", [], "plain"
+
+
 TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillMerged: _merged,
     e.DuplicateTaken: _took,
@@ -57,4 +66,5 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
     e.OfficerAssigned: _assigned,
+    e.PersonalDestroyed: _destroyed,
 }

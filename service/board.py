@@ -175,7 +175,7 @@ async def _notices(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, tuple
 
 async def _told(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, _Told]:
     found = {number: _Told(set()) for number in spill_ids}
-    obligation = col(EventRow.payload)["obligation"].as_integer()
+    obligation = col(EventRow.opened)["obligation"].as_integer()
     query = (
         select(col(EventRow.spill_id), col(EventRow.kind), col(EventRow.recorded_at), obligation)
         .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_((*_ALARM_KINDS, *_CLOSING_KINDS)))
@@ -191,7 +191,7 @@ async def _told(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, _Told]:
             told.alarms.add("law" if kind == events.AssessmentFailed.kind else about)
     mine = (col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).not_in(_LEFT_KINDS))
     last = select(func.max(col(EventRow.id))).where(*mine).group_by(col(EventRow.spill_id))
-    changed = select(col(EventRow.spill_id), col(EventRow.recorded_at), col(EventRow.actor)).where(col(EventRow.id).in_(last))
+    changed = select(col(EventRow.spill_id), col(EventRow.recorded_at), col(EventRow.shown_actor)).where(col(EventRow.id).in_(last))
     for number, at, actor in await tx.session.execute(changed):
         found[number].changed_at, found[number].changed_by = at, actor
     return found

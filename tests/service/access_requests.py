@@ -85,6 +85,9 @@ _API: dict[str, Asked] = {
     "POST /api/v1/spills": Asked(json=_REPORT),
     "PATCH /api/v1/spills/{reference}/facts": Asked(json={"volume": {"quantity": 1600, "unit": "gal"}, **_MORE}),
     "PATCH /api/v1/spills/{reference}/location": Asked(json={"lat": 34.011, "lon": -117.691, **_MORE}),
+    "GET /api/v1/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
+    "POST /api/v1/spills/{reference}/papers/{paper_id}/file": Asked(json={"as": "pdf"}, path={"paper_id": "paper_id"}),
+    "PATCH /api/v1/spills/{reference}/particulars": Asked(json={"particulars": {"zip": "91710"}}),
     "PUT /api/v1/spills/{reference}/discharger": Asked(json={"name": "Diner 24", "email": "owner@diner.example"}),
     "POST /api/v1/spills/{reference}/events": Asked(
         json={"type": "notice_given", "recipient": "cal-oes", "method": "telephone", "at": "2026-12-01T22:06:00Z"}),
@@ -202,7 +205,7 @@ _STAFF: dict[str, Asked] = {
     "GET /staff/spills/{reference}/files/{number}": Asked(path={"number": "photo"}),
     "GET /staff/spills/{reference}/files/{number}/original": Asked(path={"number": "photo"}),
     "GET /staff/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
-    "POST /staff/spills/{reference}/papers/{paper_id}/pdf": Asked({"language": "es"}, path={"paper_id": "paper_id"}),
+    "POST /staff/spills/{reference}/papers/{paper_id}/file": Asked({"language": "es"}, path={"paper_id": "paper_id"}),
     "POST /staff/spills/{reference}/papers/{paper_id}/draft": Asked({"item.cause": "roots"}, path={"paper_id": "report_id"}),
     "POST /staff/spills/{reference}/papers/particulars": Asked({"structure": "manhole"}),
     "POST /staff/held": Asked({"do": "real", "report": "{held}"}),

@@ -11,6 +11,7 @@ from deadlines import as_z
 from service.access import spill_for
 from service.api.callers import KEY, house_of, read_body, signed_in
 from service.case_file.answers import Entry
+from service.case_file.bundle import sent, take_bundle
 from service.case_file.paper import EXPORT, CasePaper
 from service.case_file.papers_of import export_of, paper_of, papers_of
 from service.case_file.record import CaseRecord, read_record
@@ -76,6 +77,24 @@ async def file(request: Request, reference: str, paper_id: str) -> Response:
     given = await read_body(request, FileIn)
     taken = await take(house_of(request), staff, reference, paper_id, given.as_, given.language)
     return Response(taken.content, media_type=taken.media_type, headers=taken.headers)
+
+
+class EvidenceIn(BaseModel):
+    """`identity`: `whole` with who reported it in confidence (managers), `withheld` without; left out: what the caller may have."""
+
+    model_config = ConfigDict(extra="forbid")
+    identity: str = ""
+
+
+_ZIP: dict[str, Any] = {**_body(EvidenceIn, {"identity": "withheld"}), "responses": {"200": {"content": {"application/zip": {}}}}}
+
+
+@router.post("/spills/{reference}/evidence", openapi_extra=_ZIP, response_class=Response)
+async def evidence(request: Request, reference: str) -> Response:
+    """The evidence bundle of a spill as a zip. That it was taken is noted in the log; `X-Manifest-SHA256` is the checksum noted there."""
+    staff = await signed_in(request)
+    given = await read_body(request, EvidenceIn)
+    return sent(await take_bundle(house_of(request), staff, reference, given.identity))
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

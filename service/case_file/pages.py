@@ -9,10 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from service.access import Staff, spill_for
+from service.case_file.bundle import sent, take_bundle
 from service.case_file.paper import CALL, EXPORT, KINDS, REPORT, CasePaper
 from service.case_file.papers_of import paper_of, papers_of
 from service.case_file.record import CaseRecord, read_record
 from service.case_file.taking import take
+from service.case_file.withholding import withheld_of
 from service.errors import BadInput, NotKnown
 from service.fact_sources import SOURCES, STAFF
 from service.followups import DraftConflict, Seen, mark_of, save_draft
@@ -42,6 +44,7 @@ async def list_page(request: Request, reference: str) -> Response:
     return staff_page(
         request, "papers.html", staff=staff, spill=record.spill, zone=record.zone, groups=[group for group in groups if group[1]],
         may_officer=staff.may("officer", record.spill.city), done=request.query_params.get("done", ""),
+        may_manager=staff.may("manager", record.spill.city), confidential=withheld_of(record.spill, record.members).withholds,
     )  # fmt: skip
 
 
@@ -90,6 +93,13 @@ async def particulars(request: Request, reference: str) -> Response:
 def _named(fault: str) -> str:
     key, colon, wrong = fault.partition(": ")
     return f"{PARTICULARS[key].label}: {wrong}" if colon and key in PARTICULARS else fault
+
+
+@router.post("/{reference}/papers/evidence")
+async def evidence(request: Request, reference: str) -> Response:
+    """The evidence bundle, made as the record stands now and sent while it is read. That it was taken is noted, with its checksum."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    return sent(await take_bundle(house_of(request), staff, reference, fields.text("identity")))
 
 
 # -- one paper

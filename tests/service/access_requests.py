@@ -87,6 +87,8 @@ _API: dict[str, Asked] = {
     "PATCH /api/v1/spills/{reference}/location": Asked(json={"lat": 34.011, "lon": -117.691, **_MORE}),
     "GET /api/v1/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
     "POST /api/v1/spills/{reference}/papers/{paper_id}/file": Asked(json={"as": "pdf"}, path={"paper_id": "paper_id"}),
+    "POST /api/v1/spills/{reference}/evidence": Asked(json={}),
+    "POST /api/v1/spills/{reference}/evidence [whole]": Asked(json={"identity": "whole"}),
     "PATCH /api/v1/spills/{reference}/particulars": Asked(json={"particulars": {"zip": "91710"}}),
     "PUT /api/v1/spills/{reference}/discharger": Asked(json={"name": "Diner 24", "email": "owner@diner.example"}),
     "POST /api/v1/spills/{reference}/events": Asked(
@@ -207,6 +209,7 @@ _STAFF: dict[str, Asked] = {
     "GET /staff/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
     "POST /staff/spills/{reference}/papers/{paper_id}/file": Asked({"language": "es"}, path={"paper_id": "paper_id"}),
     "POST /staff/spills/{reference}/papers/{paper_id}/draft": Asked({"item.cause": "roots"}, path={"paper_id": "report_id"}),
+    "POST /staff/spills/{reference}/papers/evidence [whole]": Asked({"identity": "whole"}),
     "POST /staff/spills/{reference}/papers/particulars": Asked({"structure": "manhole"}),
     "POST /staff/held": Asked({"do": "real", "report": "{held}"}),
     "POST /staff/spills/{reference}/links": Asked({"name": "Sam Lee", "email": "sam@goldenwok.example"}),

@@ -46,6 +46,7 @@ KINDS: Mapping[str, str] = {
     "text:withdrawn": "Text of the city withdrawn",
     "address:lifted": "Messages go to an address again",
     "paper:taken": "Paper of a spill taken",
+    "evidence:taken": "Evidence bundle of a spill taken",
     "reply:settled": "Reply settled",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",

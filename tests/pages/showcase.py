@@ -172,6 +172,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("papers", "/staff/spills/{spill}/papers", unfold, staff=True),
     Scene("paper-call", "/staff/spills/{spill}/papers/call-cal-oes", staff=True),
     Scene("paper-report", "{paper_report}", staff=True),
+    Scene("paper-notice", "/staff/spills/{spill}/papers/notice-compliance_order", staff=True),
+    Scene("paper-export", "/staff/spills/{spill}/papers/export-ciwqs", staff=True),
     Scene("particulars", "/staff/spills/{spill}/papers/particulars", staff=True),
     Scene("particulars-fault", "/staff/spills/{spill}/papers/particulars", press("Record it", rate="fast"), staff=True),
     Scene("refer", "/staff/spills/{spill}/refer", staff=True),

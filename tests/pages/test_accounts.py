@@ -8,10 +8,11 @@ from typing import Any
 import pyotp
 import pytest
 
-from service import access, accounts, lockout, second_factor
+from service import access, accounts, lockout, passkeys, second_factor
 from service.transaction import transaction
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Page
+from tests.service.authenticator import Authenticator
 
 OFFICER, GOOD = "officer@chino.example", "heron gravel tuba nine lids"
 ROOT = "administrator@every-city.example"
@@ -121,6 +122,44 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     assert (await old.get("/staff")).response.url.path == "/staff/sign-in"
     assert (await site.visitor().get(path)).status == 401
     assert letters(site, "Your Spillclock account was changed")
+
+
+async def test_a_passkey_is_made_signs_in_and_is_removed_by_forms(site: Site) -> None:
+    await an_officer(site)
+    visitor, phone = site.visitor(), Authenticator()
+    await sign_in(visitor)
+    begin = {"name": "my phone", "current": "wrong"}
+    refused = await visitor.http.post("/staff/account/passkeys/begin", data=begin, headers={"accept": "application/json"})
+    assert (refused.status_code, refused.json()["detail"]) == (403, "this is not your password")
+    asked = (await visitor.http.post("/staff/account/passkeys/begin", data=begin | {"current": GOOD})).json()
+    page = await visitor.post("/staff/account/passkeys", {"answer": phone.make(asked)})
+    assert "The passkey is kept." in page.text
+    assert "A passkey was added to it: my phone." in letters(site, "Your Spillclock account was changed")[-1]["text"]
+    other = site.visitor()
+    asked = (await other.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await other.post("/staff/sign-in/passkey", {"answer": phone.use(asked), "next": "/staff/account"})
+    assert page.response.url.path == "/staff/account"
+    assert "last used" in page.text
+    gone = "/staff/account/passkeys/1/remove"
+    assert (await other.send(page, gone, current="wrong")).status == 403
+    page = await other.send(page, gone, current=GOOD)
+    assert "The passkey opens nothing any more." in page.text
+    third = site.visitor()
+    asked = (await third.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await third.post("/staff/sign-in/passkey", {"answer": phone.use(asked)})
+    assert (page.status, "The passkey was not taken." in page.text) == (401, True)
+
+
+async def test_without_the_extra_no_passkey_is_offered_and_the_pages_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await an_officer(site)
+    assert "passkeys.js" in (await site.visitor().get("/staff/sign-in")).response.text
+    monkeypatch.setattr(passkeys, "_is_installed", lambda: False)
+    visitor = site.visitor()
+    assert "passkey" not in (await visitor.get("/staff/sign-in")).response.text
+    await sign_in(visitor)
+    assert "asskey" not in (await visitor.get("/staff/account")).response.text
+    assert (await visitor.post("/staff/sign-in/passkey", {"answer": "{}"})).status == 409
+    assert (await visitor.http.post("/staff/sign-in/passkey/begin", headers={"accept": "application/json"})).status_code == 409
 
 
 # -- one's own account

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from notifiers import Outcome
-from service import programs, wiring
+from service import passkeys, programs, wiring
 from service.errors import BadInput
 from service.settings import Settings
 from tests.notifiers.fake_twilio import ACCOUNT_SID, TOKEN, FakeTwilio
@@ -87,6 +87,15 @@ async def test_a_base_url_that_twilio_cannot_reach_is_a_warning(given: dict[str,
     [line] = lines(await found(given | {"base_url": "http://127.0.0.1:8000"}), "Twilio cannot reach")
     assert line.startswith("WARN")
     assert "SPILLCLOCK_BASE_URL" in line
+
+
+async def test_whether_passkeys_are_offered_is_said_with_what_is_missing(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines(await found(given), "ok     passkeys are offered, for https://")
+    [line] = lines(await found(given | {"base_url": "http://127.0.0.1:8000"}), "passkeys are not")
+    assert line.startswith("note   passkeys are not offered: ")
+    assert "SPILLCLOCK_BASE_URL" in line
+    monkeypatch.setattr(passkeys, "_is_installed", lambda: False)
+    assert "pip install 'spillclock[passkeys]'" in lines(await found(given), "passkeys are not")[0]
 
 
 # -- one test message

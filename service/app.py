@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from service import api, hooks, metrics, pages, watch
+from service import api, case_file, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.incoming_bodies import BodyLimit
 from service.transaction import House
@@ -57,6 +57,7 @@ def build_app(house: House) -> FastAPI:
     app.include_router(api.router)
     app.include_router(hooks.router)
     app.include_router(pages.router)
+    app.include_router(case_file.router)
     static = Path(str(files("service") / "static"))
     app.mount("/static/fonts", StaticFiles(directory=static / "fonts"))  # are packed already
     # Nothing else is sent packed: a page with a secret link beside words that others wrote would give the link away by its length (BREACH).

@@ -80,9 +80,32 @@ class SpillReferred(SpillEvent):
     because: str
 
 
+class CauseFound(SpillEvent):
+    """Why it came to the spill: a word of service/causes.py, empty where that is not known after all. `source`: by whom it is known."""
+
+    kind = "cause:found"
+    cause: str
+    note: str
+    source: str
+    before: str
+
+
 class OfficerAssigned(SpillEvent):
     """Who of the staff answers for the spill, by e-mail address; empty is nobody."""
 
     kind = "officer:assigned"
     officer: str
     before: str
+
+
+class ParticularsRecorded(SpillEvent):
+    """What papers ask for beyond the facts of the law became known or was amended: the water's name, who was hurt.
+
+    `changes` keeps both values of each: [before, after], null for unknown; the keys are those of service/particulars.py. `source` says by
+    whom they are known, a word of service/fact_sources.py.
+    """
+
+    kind = "particulars:recorded"
+    changes: dict[str, tuple[JsonValue, JsonValue]]
+    source: str
+    reason: str = ""

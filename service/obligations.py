@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import func, select
 from sqlmodel import col
 
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
 from deadlines.inquiry import inquire
 from deadlines.strip import strip_as_json
-from service.access import Staff
 from service.errors import BadInput, Conflict, NotKnown
 from service.events import (
     AssessmentFailed,
@@ -25,14 +24,13 @@ from service.events import (
     ObligationOpened,
     ObligationWaived,
     ObligationWithdrawn,
-    RungReachedNobody,
 )
 from service.grouping import Counted, counted, head_of
 from service.ladders import frozen_ladder
 from service.office_days import recounted, rulebook_of
 from service.outbox import OPEN_STATES
 from service.spills import checked_facts, stated
-from service.tables import EventRow, Obligation, Spill
+from service.tables import Obligation, Spill
 from service.transaction import Recorded, Transaction
 
 _DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at", "recipient")
@@ -347,84 +345,6 @@ async def open_questions(tx: Transaction, spill: Spill) -> list[dict[str, Any]]:
     rulebook = await rulebook_of(tx)
     facts = checked_facts(rulebook, (await counted(tx, spill)).facts)
     return [asked.as_json() for asked in inquire(facts, rulebook, tx.now)]
-
-
-async def board(
-    tx: Transaction,
-    staff: Staff,
-    *,
-    city: str | None = None,
-    state: str | None = None,
-    text: str | None = None,
-    limit: int = 100,
-    offset: int = 0,
-) -> list[dict[str, Any]]:
-    """The spills a member of staff may see, next due first: `spill`, `next_due`, `next_duty`, and counts `open`, `overdue`, `alarms`.
-
-    `state`: open (a clock runs), overdue, unassigned (no city yet); None is all.
-    """
-    opened = col(Obligation.state).in_(OPEN_STATES)
-    due = func.min(case((opened, col(Obligation.due_at)))).label("next_due")
-    late = func.sum(case((and_(opened, col(Obligation.due_at) < tx.now), 1), else_=0)).label("overdue")
-    counts = (
-        select(col(Obligation.spill_id).label("spill_id"), due, late, func.sum(case((opened, 1), else_=0)).label("open"))
-        .group_by(col(Obligation.spill_id))
-        .subquery()
-    )
-    query = select(Spill, counts.c.next_due, counts.c.overdue, counts.c.open).outerjoin(counts, counts.c.spill_id == Spill.id)
-    if staff.cities is not None:
-        query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
-    if not text:  # what looks automatic has a list of its own; what was merged stands on the page of the spill it belongs to
-        query = query.where(col(Spill.held_at).is_(None), col(Spill.merged_into).is_(None))
-    if city:
-        query = query.where(col(Spill.city) == city)
-    if state == "unassigned":
-        query = query.where(col(Spill.city).is_(None))
-    elif state:
-        query = query.where((counts.c.open if state == "open" else counts.c.overdue) > 0)
-    if text:
-        columns = (col(Spill.reference), col(Spill.description), col(Spill.address))
-        query = query.where(or_(*(column.icontains(text, autoescape=True) for column in columns)))
-    query = query.order_by(counts.c.next_due.is_(None), counts.c.next_due, col(Spill.id).desc()).limit(limit).offset(offset)
-    rows = (await tx.session.execute(query)).all()
-    ids = [spill.id for spill, *_ in rows]
-    alarms = await _alarms(tx, ids)
-    duties = await _next_duties(tx, ids)
-    return [
-        {
-            "spill": spill, "next_due": duties.get(spill.id, (None, None))[0], "next_duty": duties.get(spill.id, (None, None))[1],
-            "open": count or 0, "overdue": overdue or 0, "alarms": alarms.get(spill.id, 0),
-        }
-        for spill, _, overdue, count in rows
-    ]  # fmt: skip
-
-
-async def _alarms(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, int]:
-    """How many alarms stand for each spill: open duties with a rung that reached nobody, and a law not applied to the latest facts."""
-    mine = col(Obligation.spill_id).in_(spill_ids)
-    still_open = select(col(Obligation.id)).where(mine, col(Obligation.state).in_((*OPEN_STATES, "waiting")))
-    opened = set((await tx.session.execute(still_open)).scalars())
-    kinds = (RungReachedNobody.kind, AssessmentFailed.kind, FactsRecorded.kind)
-    query = select(EventRow).where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(kinds)).order_by(col(EventRow.id))
-    standing: dict[int, set[Any]] = {}
-    for row in (await tx.session.execute(query)).scalars():
-        alarms = standing.setdefault(row.spill_id, set())
-        if row.kind == FactsRecorded.kind:
-            alarms.discard("law")  # put to the law anew; a failure after this one says so again
-        elif row.kind == AssessmentFailed.kind:
-            alarms.add("law")
-        elif row.payload["obligation"] in opened:
-            alarms.add(row.payload["obligation"])
-    return {spill_id: len(about) for spill_id, about in standing.items()}
-
-
-async def _next_duties(tx: Transaction, spill_ids: Sequence[int | None]) -> dict[int, tuple[datetime, str]]:
-    query = (
-        select(Obligation)
-        .where(col(Obligation.spill_id).in_(spill_ids), col(Obligation.state).in_(OPEN_STATES), col(Obligation.due_at).is_not(None))
-        .order_by(col(Obligation.due_at).desc(), col(Obligation.duty).desc())
-    )
-    return {row.spill_id: (row.due_at, row.duty) for row in (await tx.session.execute(query)).scalars() if row.due_at}
 
 
 async def due_assessments(tx: Transaction, limit: int = 20) -> list[Spill]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service import escalation, fallback, following, held_reports, merging, news, obligations, photo_places, public_record, spills
+from service import board, escalation, fallback, following, held_reports, merging, news, obligations, photo_places, public_record, spills
 from service.events import (
     ActionAsked,
     ActRecorded,
@@ -32,7 +32,7 @@ from service.events import (
     SpillUnmerged,
     TriageAsked,
 )
-from service.transaction import Reaction
+from service.transaction import LastReaction, Reaction
 
 REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     FactsRecorded: [spills.take_facts, public_record.note, news.note, obligations.reassess, following.confirm],
@@ -60,3 +60,6 @@ REACTIONS: Mapping[type[SpillEvent], Sequence[Reaction]] = {
     SpillUnmerged: [public_record.note],
     SpillReopened: [public_record.note, following.tell_reporter, merging.pass_on],
 }
+
+# What follows every event once all else in its transaction is done; see there what leaves a line as it is.
+LAST_REACTIONS: Sequence[LastReaction] = (board.keep_up,)

@@ -48,6 +48,7 @@ KINDS: Mapping[str, str] = {
     "text:saved": "Text of the city saved",
     "text:withdrawn": "Text of the city withdrawn",
     "address:lifted": "Messages go to an address again",
+    "paper:taken": "Paper of a spill taken",
     "reply:settled": "Reply settled",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",

@@ -46,6 +46,8 @@ class Spill(SQLModel, table=True):
     # The spill that this report tells of, too; and who of the staff answers for this one, by e-mail address.
     merged_into: int | None = Field(default=None, foreign_key="spill.id", index=True)
     officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
+    # Why it came to it, a word of service/causes.py; empty while nobody knows.
+    cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
 
 
 class EventRow(SQLModel, table=True):

@@ -30,6 +30,8 @@ _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
 
 Held = TypeVarTuple("Held")
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
+# What follows all events of a transaction together, once everything else is done: each event with the number of its spill.
+LastReaction = Callable[["Transaction", Sequence[tuple[int, SpillEvent]]], Awaitable[None]]
 
 
 class Bell:
@@ -84,6 +86,7 @@ class House:
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
     reading_pictures: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     passwords: Passwords = field(default_factory=Passwords)
+    last_reactions: Sequence[LastReaction] = ()
 
     @property
     def cities(self) -> tuple[str, ...]:
@@ -119,6 +122,7 @@ class Transaction:
         self.wakes_worker = False
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
+        self._recorded: list[tuple[int, SpillEvent]] = []
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
@@ -139,10 +143,20 @@ class Transaction:
     def _entry(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> dict[str, Any]:
         if spill.id is None:
             raise ValueError("a spill is stored before its events")
+        self._recorded.append((spill.id, event))
         return {
             "spill_id": spill.id, "kind": event.kind, "payload": event.model_dump(mode="json"), "actor": self.actor,
             "happened_at": happened_at, "recorded_at": self.now,
         }  # fmt: skip
+
+    async def _finish(self) -> None:
+        """Do what follows all events together, and commit."""
+        if self._recorded:
+            for reaction in self.house.last_reactions:
+                await reaction(self, tuple(self._recorded))
+        if self.wakes_worker and not self.house.settings.is_embedded:  # told to the others with the commit, not before and not without it
+            await self.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
+        await self.session.commit()
 
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
@@ -213,13 +227,11 @@ async def transaction(house: House, actor: str, now: datetime | None = None) -> 
     if house.settings.is_embedded:
         async with house.writing, _open(house, actor, now) as tx:
             yield tx
-            await tx.session.commit()
+            await tx._finish()
     else:
         async with _open(house, actor, now) as tx:
             yield tx
-            if tx.wakes_worker:  # told to the other processes with the commit, not before and not without it
-                await tx.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
-            await tx.session.commit()
+            await tx._finish()
     if tx.wakes_worker:
         house.bell.ring()
 

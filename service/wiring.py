@@ -25,11 +25,12 @@ from notifiers import (
     parse_smtp_url,
 )
 from notifiers.addresses import problem_with_phone
+from service import board
 from service.clock import Now, real_now
 from service.errors import BadInput
 from service.library import open_places, open_rulebook
 from service.parties import example_contacts
-from service.reactions import REACTIONS
+from service.reactions import LAST_REACTIONS, REACTIONS
 from service.settings import Settings
 from service.tables import Contact, Meta
 from service.transaction import House, open_engine, transaction
@@ -48,7 +49,8 @@ def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True
     """
     law, places = open_rulebook(settings.packs), open_places(settings.packs)
     _check_served(settings, law)
-    house = House(settings, law, places, open_engine(settings, durable=durable), now, settings.signing_key(), REACTIONS)
+    engine = open_engine(settings, durable=durable)
+    house = House(settings, law, places, engine, now, settings.signing_key(), REACTIONS, last_reactions=LAST_REACTIONS)
     return replace(house, places=places.only(house.cities))
 
 
@@ -60,7 +62,12 @@ def _check_served(settings: Settings, law: Rulebook) -> None:
 
 
 async def migrate(house: House) -> None:
-    """Bring the database to the newest tables; does nothing where it is there already."""
+    """Bring the database to the newest tables, with a line on the board for every spill; does nothing where it is there already."""
+    await _migrate_tables(house)
+    await board.bring_up_to_date(house)
+
+
+async def _migrate_tables(house: House) -> None:
     newest = max(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
     try:
         async with house.engine.connect() as connection:

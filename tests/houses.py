@@ -34,7 +34,7 @@ from service.events import SpillEvent
 from service.library import open_places, open_rulebook
 from service.parties import example_contacts
 from service.passwords import Passwords
-from service.reactions import REACTIONS
+from service.reactions import LAST_REACTIONS, REACTIONS
 from service.settings import Settings
 from service.tables import Attempt, Contact, EventRow, MessageRow, Obligation, Spill
 from service.transaction import House, open_engine, reading, transaction
@@ -89,6 +89,7 @@ def a_house(folder: Path, clock: Clock, law: Rulebook | None = None, places: Pla
     house = House(
         chosen, law or shipped_law(), places or shipped_places(), an_engine(chosen), clock, chosen.signing_key(), REACTIONS,
         passwords=Passwords(rounds=1, memory_kib=8, lanes=1),  # what is costly by design is cheap here
+        last_reactions=LAST_REACTIONS,
     )  # fmt: skip
     return replace(house, places=house.places.only(house.cities))
 

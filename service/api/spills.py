@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deadlines import as_z
-from service import obligations, spills, turnstile
+from service import board, obligations, spills, turnstile
 from service.access import spill_for, staff_now
 from service.api.callers import bearer, caller_about, house_of, json_object, known_caller, read_body, signed_in
 from service.api.whole_spills import sources_json, whole_json
@@ -137,21 +137,28 @@ async def list_spills(
     city: str | None = None,
     state: Annotated[str | None, Query(pattern="^(open|overdue|unassigned)$")] = None,
     q: str | None = None,
+    after: Annotated[str, Query(max_length=40, description="`next` of the page before; quicker than `offset`")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
-    """The spills of the caller's cities, the one with the next due time first. `state`: open, overdue, unassigned."""
+    """The spills of the caller's cities, the one with the next due time first. `state`: open, overdue, unassigned.
+
+    `q` is searched for as words, each whole or by its beginning. `next` is the `after` of the next page, null on the last.
+    """
     staff = await signed_in(request)
     async with reading(house_of(request)) as tx:
-        found = await obligations.board(tx, staff, city=city, state=state, text=q, limit=limit, offset=offset)
+        # What looks automatic has a list of its own, and what was merged stands with the spill it belongs to, unless it is searched for.
+        stands = board.STANDS if (q or "").strip() else ("open", "closed")
+        wanted = board.Wanted(stands, city, state, text=(q or "").strip())
+        part = await board.found(tx, board.conditions(tx, staff, wanted), limit, after=after, offset=offset)
         spills_found = [
             {
-                **_summary(entry["spill"]), "next_due_at": as_z(entry["next_due"]), "next_duty": entry["next_duty"], "open": entry["open"],
-                "overdue": entry["overdue"], "alarms": entry["alarms"],
+                **_summary(spill), "next_due_at": as_z(line.due_at), "next_duty": line.duties[0]["duty"] if line.duties else None,
+                "open": len(line.duties), "overdue": len(board.late(line, tx.now)), "alarms": line.alarms,
             }
-            for entry in found
+            for line, spill in await board.with_spills(tx, part.lines)
         ]  # fmt: skip
-        return {"spills": spills_found, "limit": limit, "offset": offset}
+        return {"spills": spills_found, "limit": limit, "offset": offset, "next": part.later or None}
 
 
 @router.get("/spills/{reference}")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from alembic import context
 from sqlmodel import SQLModel
 
-from service import account_tables, tables
+from service import account_tables, board_tables, spill_search, tables
 
 # The imports are what fills the metadata.
-assert tables.Spill.metadata is account_tables.AccountRole.metadata is SQLModel.metadata  # noqa: S101
+assert tables.Spill.metadata is account_tables.AccountRole.metadata is board_tables.BoardLine.metadata is SQLModel.metadata  # noqa: S101
 
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=SQLModel.metadata,
     render_as_batch=True,
     compare_type=True,
+    include_name=lambda name, *_: not spill_search.is_of_the_index(name),
 )
 with context.begin_transaction():
     context.run_migrations()

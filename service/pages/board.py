@@ -1,32 +1,33 @@
-"""The board: every spill a member of staff may see, the one with the nearest due time first; what needs a person on top."""
+"""The board: the spills a member of staff may see, the one with the nearest due time first; what needs a person on top."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy import or_
+from sqlmodel import col
 
-from deadlines.limits import IMMEDIATELY
+from service.access import Staff
+from service.board import UNKNOWN, Stretch, Wanted, conditions, count, found, in_charge, is_alarm
+from service.board_tables import BoardLine
 from service.held_reports import how_many
-from service.obligations import board
 from service.office_days import cities_in_use
+from service.pages import board_query
+from service.pages.board_rows import row_of
 from service.pages.calendars import ending
 from service.pages.entrance import StaffRoute, signed_in
-from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
-from service.pages.reporter_news import amount
-from service.pages.speech import ENGLISH
+from service.pages.rendering import city_name, house_of, staff_page
 from service.pages.words import MATERIALS
 from service.replies import unsettled
 from service.suppressions import unreachable
-from service.tables import Spill
-from service.transaction import House, reading
+from service.transaction import House, Transaction, reading
 
 router = APIRouter(prefix="/staff", include_in_schema=False, route_class=StaffRoute)
 _PAGE = 50
-_STATES = {"open": "Open", "overdue": "Overdue", "unassigned": "No city yet"}
+# Of what needs a person first: the rest is behind a link.
+_MOST_ON_TOP = 20
 
 
 @router.get("")
@@ -34,60 +35,69 @@ async def board_page(request: Request) -> Response:
     """The list, filtered as the address says."""
     staff = await signed_in(request)
     house = house_of(request)
-    asked = request.query_params
-    city = asked.get("city") if asked.get("city") in house.cities else None
-    state = asked.get("state") if asked.get("state") in _STATES else None
-    text = asked.get("q", "").strip()[:200]
-    number = int(asked["page"]) if asked.get("page", "").isdecimal() and len(asked["page"]) < 6 else 1
+    asked = board_query.read(house, staff, request.query_params)
     async with reading(house) as tx:
-        found = await board(tx, staff, city=city, state=state, text=text or None, limit=_PAGE + 1, offset=(max(number, 1) - 1) * _PAGE)
-        unassigned = await board(tx, staff, state="unassigned", limit=20) if state is None and not text and number <= 1 else []
-        now = tx.now
-        served = [each for each in await cities_in_use(tx) if staff.may_see(each)]
-        barred = [one.says for one in await unreachable(tx, [each for each in house.cities if staff.may_see(each)])]
-        waiting, held = len(await unsettled(tx, staff)), await how_many(tx)
-    rows = [line(house, row, now) for row in found[:_PAGE]]
-    top = {row["spill"].reference for row in unassigned}
-    others = [row for row in rows if row["reference"] not in top]
-    kept = {key: value for key, value in (("city", city), ("state", state), ("q", text)) if value}
+        top = await _on_top(tx, staff, asked)
+        part = await _part(tx, staff, asked, apart=asked.is_everything)
+        counts = await _counts(tx, staff)
+        officers = await in_charge(tx, staff)
+        notes = await _notes(tx, staff)
+    now = tx.now
     return staff_page(
-        request, "board.html", staff=staff, cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)},
-        calendars=ending(house, served, now), unreachable=barred, waiting=waiting, held=held, states=_STATES, city=city, state=state,
-        text=text,
-        unassigned=[line(house, row, now) for row in unassigned],
-        alarms=[row for row in others if _is_alarm(row)], rows=[row for row in others if not _is_alarm(row)],
-        earlier=f"/staff?{urlencode({**kept, 'page': number - 1})}" if number > 1 else "",
-        later=f"/staff?{urlencode({**kept, 'page': number + 1})}" if len(found) > _PAGE else "",
+        request, "board.html", staff=staff, asked=asked, fields=asked.fields, counts=counts, officers=officers, notes=notes,
+        choices=_choices(house, staff), rows=[row_of(house, line, now) for line in part.lines],
+        top={name: ([row_of(house, line, now) for line in lines], number) for name, (lines, number) in top.items()},
+        earlier=asked.at("/staff", before=part.earlier) if part.earlier else "",
+        later=asked.at("/staff", after=part.later) if part.later else "",
     )  # fmt: skip
 
 
-def _is_alarm(row: dict[str, Any]) -> bool:
-    """Whether an alarm is still of use: once nothing is open it is history."""
-    return bool(row["alarms"] and (row["open"] or not row["city"]))
+async def _part(tx: Transaction, staff: Staff, asked: board_query.Asked, *, apart: bool) -> Stretch:
+    """The part of the list that is asked for. `apart`: without what stands above it on its own."""
+    narrowed = conditions(tx, staff, asked.wanted)
+    if apart:
+        narrowed += [col(BoardLine.city).is_not(None), or_(col(BoardLine.alarms) == 0, ~is_alarm())]
+    return await found(tx, narrowed, _PAGE, after=asked.places["after"], before=asked.places["before"])
 
 
-def line(house: House, row: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """One spill as its line on the board."""
-    spill: Spill = row["spill"]
-    zone = zone_of(house, spill.city)
-    next_due: datetime | None = row["next_due"]
-    rule = rule_of(house, row["next_duty"]) if row["next_duty"] else None
-    title, at_once = (rule.title, rule.limit.shape == "immediately") if rule else (row["next_duty"] or "", False)
-    material = MATERIALS.get(spill.facts.get("material", ""), "Unknown material")
+async def _on_top(tx: Transaction, staff: Staff, asked: board_query.Asked) -> dict[str, tuple[list[BoardLine], int]]:
+    """What needs a person first, by its state: the lines, and how many there are. Nothing but at the beginning of the whole board."""
+    top: dict[str, tuple[list[BoardLine], int]] = {"unassigned": ([], 0), "alarm": ([], 0)}
+    for state in top if asked.is_everything and not any(asked.places.values()) else ():
+        narrowed = conditions(tx, staff, Wanted(("open",), state=state))
+        if state == "alarm":
+            narrowed.append(col(BoardLine.city).is_not(None))
+        part = await found(tx, narrowed, _MOST_ON_TOP)
+        number = await count(tx, narrowed) if part.later else len(part.lines)
+        top[state] = (list(part.lines), number)
+    return top
+
+
+async def _counts(tx: Transaction, staff: Staff) -> dict[str, int]:
+    """How many spills are open, and how many of them overdue."""
     return {
-        "reference": spill.reference, "spill": spill, "zone": zone, "title": title, "next_due": next_due, "open": row["open"],
-        "overdue": row["overdue"], "alarms": row["alarms"], "city": city_name(house, spill.city) if spill.city else "",
-        "what": ", ".join(part for part in (material, amount(ENGLISH, spill.facts.get("volume"))) if part), "at_once": at_once,
-        "left": _left(next_due, now, at_once=at_once),
+        name: await count(tx, conditions(tx, staff, Wanted(("open",), state=state)))
+        for name, state in (("open", None), ("overdue", "overdue"))
+    }
+
+
+async def _notes(tx: Transaction, staff: Staff) -> dict[str, Any]:
+    """What staff should know beside the list: calendars that end, people who cannot be told, what waits to be read or judged."""
+    house = tx.house
+    served = [each for each in await cities_in_use(tx) if staff.may_see(each)]
+    barred = await unreachable(tx, [each for each in house.cities if staff.may_see(each)])
+    return {
+        "calendars": ending(house, served, tx.now), "unreachable": [one.says for one in barred],
+        "waiting": len(await unsettled(tx, staff)), "held": await how_many(tx),
     }  # fmt: skip
 
 
-def _left(next_due: datetime | None, now: datetime, *, at_once: bool) -> str:
-    if next_due is None:
-        return ""
-    if at_once:
-        since = now - next_due + IMMEDIATELY
-        known = f"known for {ENGLISH.span(since)}" if since >= timedelta(minutes=1) else "known just now"
-        return f"Overdue; {known}" if next_due < now else f"Immediately; {known}"
-    words = ENGLISH.span(next_due - now)
-    return f"Overdue by {words}" if next_due < now else f"{words} left"
+def _choices(house: House, staff: Staff) -> dict[str, dict[str, str]]:
+    """The choices of the form, by its fields, each by what stands in the address."""
+    return {
+        "city": {each: city_name(house, each) for each in house.cities if staff.may_see(each)},
+        "state": dict(board_query.STATE_WORDS),
+        "due": {key: words for key, (words, _) in board_query.DUE_WITHIN.items()},
+        "material": {**MATERIALS, UNKNOWN: "Unknown"},
+        "show": {key: words for key, (words, _) in board_query.SHOWN.items() if key},
+    }

@@ -4,6 +4,8 @@ pdf = await papers.render(papers.Receipt(...), "es")
 """
 
 from service.papers.drawing import render
-from service.papers.kinds import Attachment, Letterhead, Paper, Receipt, RecordCopy, ReportedDuty
+from service.papers.kinds import Answer, Attachment, Form, FormPart, Letterhead, Paper, Receipt, RecordCopy, ReportedDuty
 
-__all__ = ["Attachment", "Letterhead", "Paper", "Receipt", "RecordCopy", "ReportedDuty", "render"]
+__all__ = [
+    "Answer", "Attachment", "Form", "FormPart", "Letterhead", "Paper", "Receipt", "RecordCopy", "ReportedDuty", "render",
+]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from service.papers.kinds import Letterhead, Paper, Receipt, RecordCopy
+from service.papers.kinds import Answer, Form, FormPart, Letterhead, Paper, Receipt, RecordCopy
 from service.papers.legible import CELL, TITLE, legible, plain_line
 from service.speech import Speech
 
@@ -15,7 +15,13 @@ Block = dict[str, Any]
 
 def sheet_of(paper: Paper, speech: Speech) -> dict[str, Any]:
     """What the template lays out: language, letterhead, title and blocks, all of it text that can be drawn."""
-    return _receipt(paper, speech) if isinstance(paper, Receipt) else _record(paper, speech)
+    match paper:
+        case Receipt():
+            return _receipt(paper, speech)
+        case RecordCopy():
+            return _record(paper, speech)
+        case Form():
+            return _form(paper, speech)
 
 
 def _sheet(paper: Paper, speech: Speech, title: str, stamp: str, blocks: Iterable[Block | None]) -> dict[str, Any]:
@@ -164,6 +170,56 @@ def _duties(paper: RecordCopy, speech: Speech) -> list[Block]:
     columns = ((speech.say("Legal duty"), 3), (speech.say("Owed by"), 2), (speech.say("How it stands"), 2))
     blocks = [_table(columns, [(f"{one.title}\n{one.citation}", one.owed_by, one.stands) for one in paper.duties])]
     return [_heading(speech.say("What the law asks, and how it stands")), *blocks]
+
+
+# -- a form that is filled in from the record
+
+
+def _form(paper: Form, speech: Speech) -> dict[str, Any]:
+    when = _stamps(paper.letterhead, speech)
+    blocks = [
+        _words(paper.purpose),
+        _words(paper.standing, strong=True) if paper.standing else None,
+        _pairs([
+            (speech.say("About spill"), paper.reference), (speech.say("Goes to"), paper.to),
+            (speech.say("Law"), "\n".join(paper.law)),
+        ]),
+        _table([(speech.say("Duty"), 3), (speech.say("Due"), 3)], paper.due) if paper.due else None,
+        *_missing(paper, speech),
+        *(block for part in paper.parts for block in _part(part, speech)),
+        *([_heading(speech.say("They may also ask")), _list(paper.asked)] if paper.asked else ()),
+        *([_heading(speech.say("Write down")), _lines(paper.blanks)] if paper.blanks else ()),
+    ]  # fmt: skip
+    return _sheet(paper, speech, paper.title, speech.say("Made %(when)s", when=when(paper.made_at)), blocks)
+
+
+def _part(part: FormPart, speech: Speech) -> list[Block | None]:
+    known = [(one.label, _known(one, speech)) for one in part.answers if not _is_line(one)]
+    lines = _lines(one.label for one in part.answers if _is_line(one))
+    return [_heading(part.heading), *map(_words, part.words), _pairs(known) if known else None, lines]
+
+
+def _is_line(answer: Answer) -> bool:
+    return answer.by_hand and not answer.says.strip()
+
+
+def _known(answer: Answer, speech: Speech) -> str:
+    if not answer.says.strip():
+        return speech.say("Not known")
+    return f"{answer.says}\n[{answer.note}]" if answer.note else answer.says
+
+
+def _missing(paper: Form, speech: Speech) -> list[Block]:
+    if not paper.missing:
+        return [_words(speech.say("Nothing is missing."))]
+    says = speech.count("%(number)s answer is not known yet:", "%(number)s answers are not known yet:", len(paper.missing))
+    return [_words(f"{says} {'; '.join(paper.missing)}.")]
+
+
+def _lines(labels: Iterable[str]) -> Block | None:
+    """Lines to write on, each with its label."""
+    found = [plain_line(label, CELL) for label in labels]
+    return {"is": "lines", "labels": found} if found else None
 
 
 def _stamps(head: Letterhead, speech: Speech) -> Callable[[datetime], str]:

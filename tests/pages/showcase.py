@@ -170,6 +170,11 @@ SCENES: tuple[Scene, ...] = (
     Scene("merge-clocks-would-stop", "/staff/spills/{kept}/merge?with={spill}", press("Merge", reason="the same manhole"), staff=True),
     Scene("split", "/staff/spills/{spill}/split", staff=True),
     Scene("split-fault", "/staff/spills/{spill}/split", press("Split"), staff=True),
+    Scene("papers", "/staff/spills/{spill}/papers", unfold, staff=True),
+    Scene("paper-call", "/staff/spills/{spill}/papers/call-cal-oes", staff=True),
+    Scene("paper-report", "{paper_report}", staff=True),
+    Scene("particulars", "/staff/spills/{spill}/papers/particulars", staff=True),
+    Scene("particulars-fault", "/staff/spills/{spill}/papers/particulars", press("Record it", rate="fast"), staff=True),
     Scene("refer", "/staff/spills/{spill}/refer", staff=True),
     Scene("refer-fault", "/staff/spills/{spill}/refer", press("Record"), staff=True),
     Scene("amount-fault", "/staff/spills/{spill}", press("Record the amount", amount="much"), staff=True),
@@ -330,6 +335,7 @@ async def _links_of_the_discharger(home: Household, reference: str) -> dict[str,
     open_page = f"/respond/{link_token(home.house, 'respond', await home.spill(reference))}"
     call, written = [(await home.clock_of(reference, f"chino/{duty}")).id for duty in ("rwqcb-2-hours", "rwqcb-written-5-days")]
     return {
+        "paper_report": f"/staff/spills/{reference}/papers/report-{written}",
         "respond": open_page, "respond_call": f"{open_page}/duties/{call}/call", "respond_report": f"{open_page}/duties/{written}/report",
         "respond_ended": ended[ended.index("/respond/") :],
     }  # fmt: skip

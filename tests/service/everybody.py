@@ -183,6 +183,7 @@ async def _spills(made: Everybody) -> None:
     for name, duty in (("clock_id", CALL), ("call", CALL), ("written", WRITTEN)):
         names[name] = str((await home.clock_of(names["reference"], duty)).id)
     names["duty_id"] = names["clock"] = names["written"]
+    names["paper_id"], names["report_id"] = "call-cal-oes", f"report-{names['written']}"
     await home.work()
     await _files(made)
     made.links |= {"/status/": made.shows["reporter"], "/respond/": made.shows["discharger"]}

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from deadlines import Rulebook
-from service.access import Staff
 from service.errors import BadInput, Conflict
 from service.events import (
     AssessmentFailed,
@@ -20,12 +19,12 @@ from service.events import (
     ObligationWithdrawn,
     RungReached,
 )
-from service.obligations import board, clock_json, open_questions
+from service.obligations import clock_json, open_questions
 from service.office_days import count_gaps_anew
 from service.transaction import reading, transaction
 from tests.houses import TUESDAY, Household, a_household, shipped_law
 from tests.service.small_law import AHEAD, CALL, COUNTED, NOTICE, SAMPLE, TWO_HOURS, WEEKLY, WORKING_DAYS, small_law
-from tests.spills import IN_ONTARIO, a_report, gallons
+from tests.spills import a_report, gallons
 
 RWQCB_2 = "chino/rwqcb-2-hours"
 RWQCB_24 = "chino/rwqcb-24-hours"
@@ -504,27 +503,6 @@ async def test_such_a_clock_runs_by_itself_once_a_longer_release_is_started(tmp_
         assert home.told(WORKING_DAYS, "start")
         async with transaction(home.house, "spillclock") as tx:
             assert await count_gaps_anew(tx) == 0
-
-
-# -- the board
-
-
-async def test_the_board_shows_what_is_due_next_first_and_unassigned_reports_last(home: Household) -> None:
-    later = await home.report(a_report(volume=gallons(10), reached=["contained"], threat=True))
-    sooner = await home.report(a_report(reached=["storm_drain"]))
-    unassigned = await home.report(a_report(location=None))
-    elsewhere = await home.report(a_report(location=IN_ONTARIO, reached=["storm_drain"]))
-    home.clock.jump(minutes=20)
-    staff = Staff("officer@every-city.example", "officer", None)
-    async with reading(home.house) as tx:
-        found = await board(tx, staff)
-    order = [entry["spill"].reference for entry in found]
-    assert order[-1] == unassigned
-    assert order.index(sooner) < order.index(later)
-    assert elsewhere in order
-    entry = found[order.index(sooner)]
-    assert entry["next_due"] == TUESDAY + timedelta(minutes=15)
-    assert 0 < entry["overdue"] < entry["open"]
 
 
 async def test_an_unread_clock_says_that_it_is_overdue_before_the_worker_does(small: Household) -> None:

@@ -27,7 +27,7 @@ from service.access import (
     use_up,
     valid,
 )
-from service.account_tables import AccountRole, Passkey, StaffAction
+from service.account_tables import AccountRole, Passkey, ProviderLink, StaffAction
 from service.errors import BadInput, Conflict, NotAllowed, NotKnown
 from service.passwords import faults_of
 from service.tables import Account, Credential, Subscription
@@ -190,6 +190,19 @@ async def remove_passkeys(tx: Transaction, staff: Staff, number: int) -> Account
     if removed := await _remove_passkeys(tx, account):
         await end_tokens(tx, account, ["session", "half"])
         await staff_log.note(tx, "passkey:all-removed", account, passkeys=removed)
+    return account
+
+
+async def forget_provider(tx: Transaction, staff: Staff, number: int) -> Account:
+    """Let the next sign-in at the identity provider be the first: the address was given to somebody else there. Sessions end.
+
+    Raises NotKnown, NotAllowed.
+    """
+    account = await whole(tx, staff, number)
+    if (link := await tx.session.get(ProviderLink, account.id)) is not None:
+        await tx.session.delete(link)
+        await end_tokens(tx, account, ["session", "half"])
+        await staff_log.note(tx, "provider:unlinked", account, provider=link.issuer)
     return account
 
 

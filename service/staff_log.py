@@ -34,6 +34,8 @@ KINDS: Mapping[str, str] = {
     "passkey:made": "Passkey made",
     "passkey:removed": "Passkey removed",
     "passkey:all-removed": "Passkeys removed",
+    "provider:linked": "First sign-in at the identity provider",
+    "provider:unlinked": "Identity provider forgotten",
     "key:made": "API key made",
     "key:revoked": "API key revoked",
     "calendar:added": "Day entered in the calendar",

@@ -1,9 +1,9 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
-that staff send (`discharger_links`); staff sign in (`sign_in`), see the board (`board`), work on one spill (`spill`, `place`), also at the
-kerb (`kerb`), merge, split and refer it (`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts
-of messages (`city_texts`).
+that staff send (`discharger_links`); staff sign in (`sign_in`, `provider`), see the board (`board`), work on one spill (`spill`, `place`),
+also at the kerb (`kerb`), merge, split and refer it (`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and
+its texts of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
@@ -38,6 +38,7 @@ from service.pages import (
     passkeys,
     photos,
     place,
+    provider,
     public,
     public_map,
     quantities,
@@ -68,5 +69,6 @@ router.include_router(discharger_links.router)
 for part in (account, passkeys, users):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
+router.include_router(provider.router)
 
 __all__ = ["error_page", "router"]

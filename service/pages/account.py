@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 from starlette.background import BackgroundTask
 
-from service import accounts, api_keys, passkeys, second_factor, signing_in, staff_log, turnstile
+from service import accounts, api_keys, passkeys, provider_sign_in, second_factor, signing_in, staff_log, turnstile
 from service.access import SCOPES, Staff, account_of
 from service.errors import BadInput, Conflict, NotAllowed
 from service.lockout import Locked
@@ -45,6 +45,7 @@ async def page(request: Request, staff: Staff, error: Cannot | None = None, type
     house = house_of(request)
     async with reading(house) as tx:
         account = await account_of(tx, staff.email)
+        link = await provider_sign_in.link_of(tx, account)
         own_passkeys = await passkeys.of_account(tx, account)
         sessions, keys = await accounts.sessions_of(tx, account), await api_keys.of_account(tx, account)
         left, actions = await second_factor.codes_left(tx, account), await staff_log.actions_about(tx, account.id or 0, 30)
@@ -54,7 +55,7 @@ async def page(request: Request, staff: Staff, error: Cannot | None = None, type
         roles=role_words(request, staff.roles), is_on=second_factor.is_on(account), codes_left=left, sessions=sessions, keys=keys,
         scopes={scope: SCOPE_WORDS[scope] for scope in SCOPES}, lifetimes=api_keys.LIFETIMES, shortest=SHORTEST, faults=faults,
         cities={city: city_name(house, city) for city in house.cities if staff.may_see(city)}, key=key, typed=typed or Fields(),
-        passkeys=own_passkeys, makes_passkeys=passkeys.are_offered(house.settings), device=device_of(request).name,
+        passkeys=own_passkeys, provider_link=link, makes_passkeys=passkeys.are_offered(house.settings), device=device_of(request).name,
         first_administrator=accounts.FIRST_ADMINISTRATOR, actions=actions, kinds=staff_log.KINDS, done=request.query_params.get("done", ""),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.background import BackgroundTask
 
-from service import accounts, passkeys, signing_in, turnstile
+from service import accounts, passkeys, provider_sign_in, signing_in, turnstile
 from service.access import close_session, valid
 from service.errors import BadInput, NotSignedIn
 from service.lockout import Locked
@@ -37,9 +37,10 @@ def form(
     request: Request, wanted: str, problem: str = "", status: int = 200, email: str = "", mailing: BackgroundTask | None = None
 ) -> Response:
     """The page to sign in on, with what is wrong. `mailing` runs once it is sent."""
+    settings = house_of(request).settings
     return staff_page(
         request, "sign_in.html", status, wanted=wanted, sent=mailing is not None, problem=problem, email=email, after=mailing,
-        passkeys=passkeys.are_offered(house_of(request).settings),
+        passkeys=passkeys.are_offered(settings), provider=settings.oidc_called if provider_sign_in.is_offered(settings) else "",
     )  # fmt: skip
 
 

@@ -200,6 +200,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
     Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
+    Scene("provider-answer", "/staff/sign-in/provider/answer", spanish=False),
+    Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", press("Go on"), spanish=False),
     Scene("passkey-fault", "/staff/account", send("/passkeys"), staff=True),
     Scene("second-step", "/staff/account", _BEGIN, staff=True),
     Scene("second-step-fault", "/staff/account", both(_BEGIN, press("Switch it on", code="000000")), staff=True),

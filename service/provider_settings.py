@@ -6,8 +6,7 @@ import ipaddress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field, SecretStr, field_validator
 
 # Whoever signs in without an account may at most be given these: the rest is for people to give.
 _ROLES_FOR_ANYBODY = ("viewer", "officer")
@@ -34,8 +33,8 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class ProviderSettings(BaseSettings):
-    """Where staff may sign in besides here. Nothing of it counts without `oidc_issuer`."""
+class ProviderSettings(BaseModel):
+    """Where staff may sign in besides here. Nothing of it counts without `oidc_issuer`. A part of service/settings.py."""
 
     oidc_issuer: str = Field(default="", max_length=500)
     oidc_client_id: str = Field(default="", max_length=500)

@@ -15,7 +15,7 @@ from service.account_tables import RoundTrip
 from service.errors import BadInput, Conflict, NotSignedIn
 from service.identity_provider import ProviderDown
 from service.provider_settings import is_web_address
-from service.settings import Settings, read_settings
+from service.settings import Settings, read_settings, unknown_names
 from service.signing_in import Entered
 from service.transaction import reading, transaction
 from tests.houses import Household
@@ -312,6 +312,15 @@ def test_the_secret_comes_from_a_variable_or_a_file(tmp_path: Any) -> None:
         with pytest.raises(BadInput) as error:
             read_settings(oidc_client_secret_file=name)
         assert "SPILLCLOCK_OIDC_CLIENT_SECRET_FILE" in error.value.faults[0]
+
+
+def test_the_settings_come_from_the_environment_like_all_others(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(f"SPILLCLOCK_{name.upper()}", value)
+    monkeypatch.setenv("SPILLCLOCK_BASE_URL", "https://spills.example.gov")
+    settings = read_settings(home_dir=tmp_path)
+    assert (settings.oidc_issuer, settings.oidc_secret, settings.base_url) == (ISSUER, SECRET, "https://spills.example.gov")
+    assert unknown_names() == []
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,8 @@ class MessageRow(SQLModel, table=True):
     # Where it stays silent until then, the next channel is used (None: nothing is awaited).
     silent_until: datetime | None = Field(default=None, index=True)
     subscription_id: int | None = Field(default=None, foreign_key="subscription.id", index=True)
+    # The account of staff that a letter is about: a link to sign in, or what was changed.
+    account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
 
 
 class Attempt(SQLModel, table=True):

@@ -101,7 +101,7 @@ async def test_a_bundle_is_checked_by_its_own_script_and_a_changed_byte_of_any_f
         before = path.read_bytes()
         place = random.Random(name).randrange(len(before))
         path.write_bytes(before[:place] + bytes([before[place] ^ 1]) + before[place + 1 :])
-        assert checked(folder)[:1] + (checked(folder)[1][0],) == (1, f"changed: {name}")
+        assert (*checked(folder)[:1], checked(folder)[1][0]) == (1, f"changed: {name}")
         path.write_bytes(before)
     (folder / "photos" / "extra.jpg").write_bytes(b"x")
     (folder / "events.jsonl").unlink()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlmodel import col
 
 from service import second_factor, staff_log
@@ -27,7 +27,7 @@ from service.access import (
     use_up,
     valid,
 )
-from service.account_tables import AccountRole, StaffAction
+from service.account_tables import AccountRole, Passkey, ProviderLink, StaffAction
 from service.errors import BadInput, Conflict, NotAllowed, NotKnown
 from service.passwords import faults_of
 from service.tables import Account, Credential, Subscription
@@ -163,9 +163,10 @@ async def end(tx: Transaction, staff: Staff, number: int) -> Account:
 
 
 async def restore(tx: Transaction, staff: Staff, number: int) -> Account:
-    """Let somebody back in who had left, with the roles they had, but not with the password. Raises NotKnown, NotAllowed."""
+    """Let somebody back in who had left, with the roles they had, but not with the password or passkeys. Raises NotKnown, NotAllowed."""
     account = await whole(tx, staff, number)
     if account.ended_at is not None:
+        await _remove_passkeys(tx, account)
         account.ended_at, account.password, account.password_at = None, "", None
         await staff_log.note(tx, "account:restored", account)
     return account
@@ -177,6 +178,31 @@ async def take_off_second_step(tx: Transaction, staff: Staff, number: int) -> Ac
     if second_factor.is_on(account):
         await second_factor.switch_off(tx, account)
         await end_tokens(tx, account, ["session", "half"])
+    return account
+
+
+async def remove_passkeys(tx: Transaction, staff: Staff, number: int) -> Account:
+    """For somebody whose device was lost or stolen: none of their passkeys opens anything any more, and their sessions end.
+
+    Raises NotKnown, NotAllowed.
+    """
+    account = await whole(tx, staff, number)
+    if removed := await _remove_passkeys(tx, account):
+        await end_tokens(tx, account, ["session", "half"])
+        await staff_log.note(tx, "passkey:all-removed", account, passkeys=removed)
+    return account
+
+
+async def forget_provider(tx: Transaction, staff: Staff, number: int) -> Account:
+    """Let the next sign-in at the identity provider be the first: the address was given to somebody else there. Sessions end.
+
+    Raises NotKnown, NotAllowed.
+    """
+    account = await whole(tx, staff, number)
+    if (link := await tx.session.get(ProviderLink, account.id)) is not None:
+        await tx.session.delete(link)
+        await end_tokens(tx, account, ["session", "half"])
+        await staff_log.note(tx, "provider:unlinked", account, provider=link.issuer)
     return account
 
 
@@ -296,6 +322,11 @@ async def _sign_off(tx: Transaction, account: Account) -> None:
     await end_tokens(tx, account, ["session", "half", "link", "recover", "invite", "api"])
     mine = update(Subscription).where(col(Subscription.account_id) == account.id, col(Subscription.ended_at).is_(None))
     await tx.session.execute(mine.values(ended_at=tx.now, ended_why="the account has ended", next_digest_at=None))
+
+
+async def _remove_passkeys(tx: Transaction, account: Account) -> int:
+    removed = delete(Passkey).where(col(Passkey.account_id) == account.id).returning(col(Passkey.id))
+    return len((await tx.session.execute(removed)).all())
 
 
 def _faults_of_roles(house: House, staff: Staff, roles: Roles) -> list[str]:

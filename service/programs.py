@@ -18,7 +18,7 @@ import uvicorn
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import intake, outbox, public_record, wiring
+from service import identity_provider, intake, outbox, passkeys, public_record, wiring
 from service.accounts import first_administrator
 from service.app import build_app
 from service.clock import Now, real_now
@@ -184,6 +184,7 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         async with wiring.open_channels(settings) as channels:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
         findings += _callbacks(settings)
+        findings += [_passkeys(settings), await _provider(settings)]
         findings += await _senders(house)
         findings.append(await _sent_today(house))
         findings += await _watched(house)
@@ -245,6 +246,22 @@ def _callbacks(settings: Settings) -> list[str]:
         return []
     cure = "right would be: SPILLCLOCK_BASE_URL=https://spills.example.gov"
     return [f"WARN   Twilio cannot reach {settings.public_url}: no delivery receipts, replies or keys pressed in a call come back; {cure}"]
+
+
+def _passkeys(settings: Settings) -> str:
+    if problem := passkeys.why_not(settings):
+        return f"note   passkeys are not offered: {problem}"
+    return f"ok     passkeys are offered, for {passkeys.site_of(settings)[1]} alone"
+
+
+async def _provider(settings: Settings) -> str:
+    if problem := identity_provider.why_not(settings):
+        return f"{'WRONG ' if settings.oidc_issuer else 'note  '} identity provider: {problem}"
+    try:
+        issuer = await identity_provider.examine(settings)
+    except identity_provider.ProviderDown as error:
+        return f"WRONG  identity provider: {error}"
+    return f"ok     identity provider {issuer} answers; it has to send browsers back to {identity_provider.redirect_uri(settings)}"
 
 
 async def _senders(house: House) -> list[str]:

@@ -18,6 +18,7 @@ from sqlmodel import col
 from service import events
 from service.board_tables import BoardLine, SpillWords
 from service.events import SpillEvent
+from service.personal import rejoined
 from service.tables import EventRow
 from service.transaction import Transaction
 
@@ -96,6 +97,9 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.SplitOff: _of("origin", "reason"),
     events.SpillReferred: _of("agency", "contact", "sent", "because"),
     events.OfficerAssigned: _of("officer"),
+    events.CauseFound: _of("cause", "note"),
+    events.ParticularsRecorded: _amended,
+    events.PersonalDestroyed: _of("reason"),  # what was destroyed is then no longer found either
     events.RungHeld: _nothing,
     events.AcknowledgementExpired: _nothing,
     events.RungReached: _nothing,
@@ -178,13 +182,13 @@ async def words_on_record(tx: Transaction, spill_ids: Sequence[int], forgotten_t
     )
     found = {number: words_of_reference(reference) for number, reference in references}
     query = (
-        select(col(EventRow.id), col(EventRow.spill_id), col(EventRow.kind), col(EventRow.payload))
+        select(col(EventRow.id), col(EventRow.spill_id), col(EventRow.kind), col(EventRow.opened), col(EventRow.sealed))
         .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(_SEARCHED_KINDS))
         .order_by(col(EventRow.id))
     )
-    for event_id, number, kind, payload in await tx.session.execute(query):
+    for event_id, number, kind, opened, sealed in await tx.session.execute(query):
         if event_id > forgotten_to.get(number, 0):
-            found[number] |= words_of(events.read_event(kind, payload))
+            found[number] |= words_of(events.read_event(kind, rejoined(kind, opened, sealed, destroyed=True)))
     return {number: " ".join(sorted(words)[:_MOST_KEPT]) for number, words in found.items()}
 
 

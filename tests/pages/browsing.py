@@ -95,10 +95,10 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(folder: Path, chromium: Browser, **settings: Any) -> AsyncIterator[Served]:
-    """Chino with its example people, served until the end of the block."""
+async def serving(folder: Path, chromium: Browser, host: str = "127.0.0.1", **settings: Any) -> AsyncIterator[Served]:
+    """Chino with its example people, served until the end of the block. Passkeys need the host to be `localhost`."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        url = f"http://{host}:{listening.getsockname()[1]}"
         async with a_household(folder, base_url=url, **settings) as home:
             app = build_app(home.house)
             app.state.channels = home.channels

@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
 from service import access, accounts, api_keys
+from service.account_tables import Passkey
 from service.assigning import assign
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
@@ -195,12 +196,17 @@ SCENES: tuple[Scene, ...] = (
     Scene("subscriptions", "/staff/subscriptions", staff=True),
     Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
     Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
+    Scene("numbers", "/staff/numbers", staff=True),
+    Scene("numbers-fault", "/staff/numbers?from=yesterday", staff=True),
     Scene("calendars", "/staff/calendars", staff=True),
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
     Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
+    Scene("provider-answer", "/staff/sign-in/provider/answer", spanish=False),
+    Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", press("Go on"), spanish=False),
+    Scene("passkey-fault", "/staff/account", send("/passkeys"), staff=True),
     Scene("second-step", "/staff/account", _BEGIN, staff=True),
     Scene("second-step-fault", "/staff/account", both(_BEGIN, press("Switch it on", code="000000")), staff=True),
     Scene("people", "/staff/users", unfold, staff=True),
@@ -248,7 +254,7 @@ class Show:
 @asynccontextmanager
 async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
     """The show, ready to be walked through."""
-    async with serving(folder, browser) as served:
+    async with serving(folder, browser, "localhost") as served:
         await with_second_step(served.home, "careful@chino.example")
         show = Show(served.home, served.url, browser, await _signed_in(served.home))
         await _rehearse(show)
@@ -262,6 +268,8 @@ async def _signed_in(home: Household) -> str:
         there = access.Device("Chrome on Android", "192.0.2.7")
         await access.issue(tx, account, "session", access.SESSION_LASTS, device=there)
         ruth = await access.staff_of(tx, await access.issue(tx, account, "session", access.SESSION_LASTS), "session")
+        phone = {"key_id": "cGhvbmU", "public_key": "", "handle": "cnV0aA", "name": "Chrome on Android"}
+        tx.session.add(Passkey(account_id=account.id or 0, made_at=tx.now, used_at=tx.now, **phone))
         await api_keys.make(tx, ruth, "Flow meter at pump 4", ["report"], "chino", 365)
         return await access.issue(tx, account, "session", access.SESSION_LASTS, device=access.Device("Firefox on Windows", "192.0.2.8"))
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
+import httpx
 import pyotp
 import pytest
 
-from service import access, accounts, lockout, second_factor
+from service import access, accounts, identity_provider, lockout, passkeys, second_factor
+from service.app import build_app
 from service.transaction import transaction
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Page
+from tests.service.authenticator import Authenticator
+from tests.service.odd_provider import ISSUER, OddProvider, settings_of
+from tests.service.odd_provider import SETTINGS as ODD_PROVIDER
 
 OFFICER, GOOD = "officer@chino.example", "heron gravel tuba nine lids"
 ROOT = "administrator@every-city.example"
@@ -121,6 +127,80 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     assert (await old.get("/staff")).response.url.path == "/staff/sign-in"
     assert (await site.visitor().get(path)).status == 401
     assert letters(site, "Your Spillclock account was changed")
+
+
+async def test_a_passkey_is_made_signs_in_and_is_removed_by_forms(site: Site) -> None:
+    await an_officer(site)
+    visitor, phone = site.visitor(), Authenticator()
+    await sign_in(visitor)
+    begin = {"name": "my phone", "current": "wrong"}
+    refused = await visitor.http.post("/staff/account/passkeys/begin", data=begin, headers={"accept": "application/json"})
+    assert (refused.status_code, refused.json()["detail"]) == (403, "this is not your password")
+    asked = (await visitor.http.post("/staff/account/passkeys/begin", data=begin | {"current": GOOD})).json()
+    page = await visitor.post("/staff/account/passkeys", {"answer": phone.make(asked)})
+    assert "The passkey is kept." in page.text
+    assert "A passkey was added to it: my phone." in letters(site, "Your Spillclock account was changed")[-1]["text"]
+    other = site.visitor()
+    asked = (await other.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await other.post("/staff/sign-in/passkey", {"answer": phone.use(asked), "next": "/staff/account"})
+    assert page.response.url.path == "/staff/account"
+    assert "last used" in page.text
+    gone = "/staff/account/passkeys/1/remove"
+    assert (await other.send(page, gone, current="wrong")).status == 403
+    page = await other.send(page, gone, current=GOOD)
+    assert "The passkey opens nothing any more." in page.text
+    third = site.visitor()
+    asked = (await third.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await third.post("/staff/sign-in/passkey", {"answer": phone.use(asked)})
+    assert (page.status, "The passkey was not taken." in page.text) == (401, True)
+
+
+async def test_without_the_extra_no_passkey_is_offered_and_the_pages_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await an_officer(site)
+    assert "passkeys.js" in (await site.visitor().get("/staff/sign-in")).response.text
+    monkeypatch.setattr(passkeys, "_is_installed", lambda: False)
+    visitor = site.visitor()
+    assert "passkey" not in (await visitor.get("/staff/sign-in")).response.text
+    await sign_in(visitor)
+    assert "asskey" not in (await visitor.get("/staff/account")).response.text
+    assert (await visitor.post("/staff/sign-in/passkey", {"answer": "{}"})).status == 409
+    assert (await visitor.http.post("/staff/sign-in/passkey/begin", headers={"accept": "application/json"})).status_code == 409
+
+
+async def test_the_identity_provider_is_gone_to_and_come_back_from_by_buttons(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await an_officer(site)
+    assert "City login" not in (await site.visitor().get("/staff/sign-in")).text
+    there = with_provider(site)
+    claims = {"email": OFFICER, "email_verified": True}
+    provider = OddProvider(int(site.home.clock.at.timestamp()), claims=claims)
+    monkeypatch.setattr(identity_provider, "_connection", lambda: httpx.AsyncClient(transport=httpx.MockTransport(provider)))
+    visitor = there.visitor()
+    page = await visitor.get("/staff/account")
+    page = await visitor.send(page, "/staff/sign-in/provider")
+    [link] = [link["href"] for link in page.root.all("a") if link["href"].startswith(ISSUER)]
+    assert f'content="0; url={link}"'.replace("&", "&amp;") in page.response.text
+    answer = provider.sees(link)
+    for _ in range(2):  # looking uses nothing up
+        page = await visitor.get(f"/staff/sign-in/provider/answer?{urlencode(answer)}")
+    stranger = there.visitor()
+    refused = await stranger.send(page, "/staff/sign-in/provider/answer")
+    assert (refused.status, "not begun in this browser" in refused.text) == (401, True)
+    page = await visitor.send(page, "/staff/sign-in/provider/answer")
+    assert page.response.url.path == "/staff/account"
+    assert ISSUER in page.text
+    provider.breaks["/.well-known/openid-configuration"] = httpx.ConnectError("refused")
+    down = await there.visitor().post("/staff/sign-in/provider", {"next": "/staff/account"})
+    assert down.status == 503
+    assert "City login cannot be reached" in down.text
+    assert [field["value"] for field in down.root.all("input") if field["name"] == "next"] == ["/staff/account"] * 4
+    assert "<script>" not in (await visitor.get("/staff/sign-in/provider/answer?code=%22%3E%3Cscript%3E&error=%00")).response.text
+
+
+def with_provider(site: Site) -> Site:
+    """The same site where staff may sign in at the city's provider."""
+    home = site.home.with_house(settings=settings_of(site.home.house.settings, **ODD_PROVIDER))
+    app = build_app(home.house)
+    return Site(home, httpx.ASGITransport(app=app), site.visitors)
 
 
 # -- one's own account

@@ -80,6 +80,11 @@ def _half(names: Names, address: str) -> dict[str, Any]:
     return {"cookies": {"spillclock_half": names["half"]}}
 
 
+def _begun(names: Names, address: str) -> dict[str, Any]:
+    del address
+    return {"cookies": {"spillclock_passkey": names["begun"]}}
+
+
 # fmt: off
 _API: dict[str, Asked] = {
     "POST /api/v1/spills": Asked(json=_REPORT),
@@ -159,12 +164,14 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/sign-in [wrong password]": Asked({"email": "{ann}", "password": "wrong"}),
     "GET /staff/sign-in/code": Asked(proof=_half),
     "POST /staff/sign-in/code": Asked({"code": "{anns_code}"}, proof=_half),
+    "POST /staff/sign-in/passkey": Asked({"answer": "{anns_answer}"}, proof=_begun),
     "POST /staff/recover": Asked({"email": "{ann}"}),
     "POST /staff/password/{token}": Asked(_PASSWORD),
     "POST /staff/spills/{reference}/clocks/{clock_id}/done": Asked({"at": "", "spoke_to": "the board"}),
     "POST /staff/spills/{reference}/clocks/{clock_id}/waive": Asked(_MORE),
     "POST /staff/spills/{reference}/discharger": Asked({"name": "Diner 24"}),
     "POST /staff/spills/{reference}/amend": Asked({"low": "1600", "was.low": "1500", "unit": "gal", **_MORE}),
+    "GET /staff/numbers/{table}.csv": Asked(path={"table": "duties"}),
     "GET /staff/spills/{reference}/event": Asked(query="type=cleanup_done"),
     "POST /staff/spills/{reference}/events": Asked({"type": "cleanup_done"}),
     "POST /staff/spills/{reference}/close": Asked(_WORDS, path={"reference": "quiet"}),
@@ -218,6 +225,9 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/account/second-step/on": Asked({"code": "{code}"}),
     "POST /staff/account/sessions/{number}/end": Asked(path={"number": "session"}),
     "POST /staff/account/sessions/{number}/end [of somebody else]": Asked(path={"number": "lees_key"}),
+    "POST /staff/account/passkeys/begin": Asked({"name": "my phone"}),
+    "POST /staff/account/passkeys/{number}/remove": Asked(path={"number": "passkey"}),
+    "POST /staff/account/passkeys/{number}/remove [of somebody else]": Asked(path={"number": "lees_passkey"}),
     "POST /staff/account/keys": Asked({"name": "Pump 5", "scope": "report", "days": "90"}),
     "POST /staff/account/keys/{number}/revoke": Asked(path={"number": "key"}),
     "POST /staff/account/keys/{number}/revoke [of somebody else]": Asked(path={"number": "lees_key"}),

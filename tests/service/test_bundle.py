@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import hmac
 import io
 import json
 import random
@@ -166,6 +167,29 @@ async def test_the_whole_bundle_holds_who_reported_and_the_other_does_not_and_ea
     assert raw["contact"] == {"privacy": "confidential", "withheld": True}
 
 
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_place_of_each_event_in_the_chain_can_be_checked_by_hand_and_what_is_sealed_is_in_the_whole_one_alone(
+    small_one: Made,
+) -> None:
+    sealed = 0
+    for name, bundle in small_one[2].items():
+        events = [json.loads(line)["event"] for line in bundle_lines(bundle, "events.jsonl")]
+        places = [json.loads(line) for line in bundle_lines(bundle, "chain.jsonl")]
+        assert [json.loads(place["record"])["event"] for place in places if "record" in place] == events
+        for place in places:
+            digest = hashlib.sha256(place["record"].encode()).hexdigest()
+            lines = f"{place['chain']}\n{place['number']}\n{place['previous']}\n{digest}"
+            assert hashlib.sha256(lines.encode()).hexdigest() == place["hash"]
+            if "sealed" in place:
+                sealed += 1
+                seal = hmac.digest(bytes.fromhex(place["salt"]), place["sealed"].encode(), "sha256").hex()
+                assert (name, seal) == ("whole", json.loads(place["record"])["seal"])
+    assert sealed > 3
+    hashes = {json.loads(line)["hash"] for line in bundle_lines(small_one[2]["whole"], "chain.jsonl")}
+    told = "".join(text_of(small_one[2]["whole"]).split())
+    assert all(hash_ in told for hash_ in hashes)
+
+
 async def test_no_file_of_a_bundle_has_a_name_that_somebody_gave_it(small: Household) -> None:
     reference = await small.report(a_report())
     client = small.client(await small.token("officer", "chino"))
@@ -175,7 +199,7 @@ async def test_no_file_of_a_bundle_has_a_name_that_somebody_gave_it(small: House
     bundle = await made(small, reference, whole=True)
     with zipfile.ZipFile(io.BytesIO(b"".join(bundle.zipped()))) as archive:
         names = archive.namelist()
-    assert len(names) == len(set(names)) == 5 + 6
+    assert len(names) == len(set(names)) == 5 + 7
     assert all(re.fullmatch(rf"{reference}/(?:(?:photos|papers)/\d{{6}}\.[a-z]{{3,4}}|[A-Za-z0-9-]+\.[a-z0-9]+)", name) for name in names)
 
 

@@ -15,7 +15,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
 from notifiers.webhook import webhook_secret
-from service import access, api_keys, audit_command, office_days, parties, programs, rehearsal_command, replanning, rota_command
+from service import (
+    access,
+    api_keys,
+    audit_command,
+    export_command,
+    office_days,
+    parties,
+    programs,
+    rehearsal_command,
+    replanning,
+    rota_command,
+)
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
 from service.reach import warnings_of
@@ -229,6 +240,16 @@ def _audit_verify(given: argparse.Namespace) -> int:
     return DONE if asyncio.run(work()) else FAILED
 
 
+def _export(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house:
+            return await export_command.export(house, given)
+
+    for line in asyncio.run(work()):
+        _say(line)
+    return DONE
+
+
 def _audit_export(given: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house:
@@ -259,5 +280,6 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "contact_quiet": _printed(rota_command.quiet),
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
+    "export": _export,
     "doctor": _doctor,
 }

@@ -36,12 +36,13 @@ class Withheld:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
+        # Addresses before names: what a name leaves of an address would still tell it.
         found: list[re.Pattern[str]] = []
-        for one in self.reporters:
-            found += _of_name(str(one.get("name") or "")) + _of_email(str(one.get("email") or "")) + _of_phone(str(one.get("phone") or ""))
-        # The longest first, so that no part of one is left over.
+        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+            found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
         words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
-        return found + [re.compile(re.escape(word)) for word in words]
+        found += [re.compile(re.escape(word)) for word in words]
+        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
 
     @property
     def withholds(self) -> bool:

@@ -109,6 +109,7 @@ LONG = (
     "test_kept_files_hostile",
     "test_keyboard",
     "test_merging_sequences",
+    "test_numbers_in_chromium",
     "test_on_call_in_chromium",
     "test_one_spill_in_chromium",
     "test_papers",

@@ -26,7 +26,7 @@ async def test_a_call_is_made_by_its_sheet_and_the_evidence_is_taken_and_checked
         await sign_in(served, page, "manager")
         await page.goto(f"/staff/spills/{reference}")
         await page.get_by_label("On this page").get_by_role("link", name="Papers").click()
-        await looks_right(page)
+        await looks_right(page, "papers of a spill")
         await page.get_by_role("link", name="Call sheet: Cal OES State Warning Center").click()
         await expect(page.get_by_role("heading", name="1. Who you are")).to_be_visible()
         await expect(page.locator("main")).to_contain_text("Asked to stay confidential: do not tell.")

@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from service.case_file.bundle import read_case
@@ -19,20 +20,19 @@ from service.case_file.papers_of import papers_of
 from service.pages.speech import speech
 from service.papers.drawing import draw
 from service.transaction import reading
-from tests.houses import Household, a_household
+from tests.houses import a_household
 from tests.service.printed import lost, printed
 from tests.service.real_reports import FOLDER, MISSING, RealReport, real_reports
 from tests.service.small_law import small_law
 from tests.service.test_papers import over_the_margins
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING)
-PARTS = 12
+PARTS = 20
 _LONG = 1200
 
 
-async def reported(home: Household, report: RealReport) -> str:
+async def reported(staff: httpx.AsyncClient, report: RealReport) -> str:
     """The reference of a report that is put to the law of Chino."""
-    staff = home.client(await home.token("officer"))
     answer = await staff.post("/api/v1/spills", content=json.dumps(report.body))
     assert answer.status_code == 201
     reference = str(answer.json()["reference"])
@@ -44,9 +44,10 @@ async def reported(home: Household, report: RealReport) -> str:
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_call_sheets_and_exports_hold_every_word(tmp_path: Path, part: int) -> None:
     async with a_household(tmp_path) as home:
+        staff = home.client(await home.token("officer"))
         for report in real_reports()[part::PARTS]:
             where, words = f"{report.source}, row {report.number}", str(report.body.get("description") or "")
-            reference = await reported(home, report)
+            reference = await reported(staff, report)
             async with reading(home.house) as tx:
                 case = await read_case(tx, await tx.spill(reference), whole=True)
             language = "es" if report.number % 2 else "en"
@@ -65,9 +66,10 @@ async def test_call_sheets_and_exports_hold_every_word(tmp_path: Path, part: int
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_the_evidence_holds_every_word(tmp_path: Path, part: int) -> None:
     async with a_household(tmp_path, law=small_law()) as home:
+        staff = home.client(await home.token("officer"))
         for report in real_reports()[part::PARTS]:
             where, words = f"{report.source}, row {report.number}", str(report.body.get("description") or "")
-            reference = await reported(home, report)
+            reference = await reported(staff, report)
             async with reading(home.house) as tx:
                 case = await read_case(tx, await tx.spill(reference), whole=True)
             [volume] = volumes_of(case)

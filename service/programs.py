@@ -9,7 +9,7 @@ import logging
 import signal
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
@@ -79,7 +79,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         await public_record.bring_up_to_date(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
-        server, listening = _server(house, channels)
+        server, listening = _server(house)
         _end_in_order()
         for line in await _welcome(house):
             say(line)
@@ -90,8 +90,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
 async def serve_web(settings: Settings, say: Callable[[str], None]) -> None:
     """The web half alone."""
     _needs_server(settings, "web")
-    async with open_house(settings) as house, wiring.open_channels(settings) as channels:
-        server, listening = _server(house, channels)
+    async with open_house(settings) as house:
+        server, listening = _server(house)
         _end_in_order()
         for line in await _first_sign_in(house):
             say(line)
@@ -140,7 +140,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Server, socket.socket]:
+def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
     host, _, port = house.settings.bind.rpartition(":")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -152,7 +152,6 @@ def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Serv
         cure = f"SPILLCLOCK_BIND: {house.settings.bind}: {error.strerror}; right would be: a free address and port"
         raise BadInput("the web address cannot be used", [cure]) from None
     app = build_app(house)
-    app.state.channels = channels
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
         proxy_headers=False,  # the application believes the proxies of the settings, and no other

@@ -10,7 +10,7 @@ Who is on call stands in `on_call`.
 Programs are kept from filling the form by `report_guard`; what looks automatic is judged in `held`. Open reports near a place: `nearby`.
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
-Staff keep their own account (`account`, letters in `account_mail`, `passkeys`), administrators those of others (`users`).
+Staff keep their own account (`account`, `passkeys`), administrators those of others (`users`).
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """

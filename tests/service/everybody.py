@@ -140,7 +140,6 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     """Everybody, in a city with one of everything."""
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
-        home.app.state.channels = home.channels
         made = Everybody(home)
         await _spills(made)
         await _of_the_city(made)

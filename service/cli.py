@@ -104,17 +104,22 @@ def _parser() -> argparse.ArgumentParser:
     _rota_commands(commands, command)
     _calendar_commands(commands, command)
     _audit_commands(commands, command)
-    export = command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
+    _export_arguments(
+        command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
+    )
+    doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
+    doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
+    doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
+    return parser
+
+
+def _export_arguments(export: argparse.ArgumentParser) -> None:
     export.add_argument("reference", metavar="REFERENCE", help="the spill: SP-2026-00042")
     export.add_argument("paper", metavar="PAPER", nargs="?", help="the id of a paper, or evidence")
     export.add_argument("--as", dest="form", default="pdf", metavar="FORM", help="pdf; of an export also csv or json (default: pdf)")
     export.add_argument("--language", default="en", metavar="LANGUAGE", help="of a PDF: en or es")
     export.add_argument("--without-reporter", action="store_true", help="the bundle without who reported in confidence")
     export.add_argument("--out", metavar="FILE", help="where to write it, - for standard output (default: a name of its own, here)")
-    doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
-    doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
-    doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
-    return parser
 
 
 def _contact_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:

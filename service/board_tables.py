@@ -18,6 +18,7 @@ class BoardLine(SQLModel, table=True):
 
     __tablename__ = "board_line"
     __table_args__ = (
+        Index("ix_board_line_whole_order", "sort_at", "back"),
         Index("ix_board_line_order", "stands", "sort_at", "back"),
         Index("ix_board_line_city_order", "city", "stands", "sort_at", "back"),
         Index("ix_board_line_officer_order", "officer", "stands", "sort_at", "back"),

@@ -56,6 +56,8 @@ KINDS: Mapping[str, str] = {
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
     "subscription:ended": "Subscription ended",
+    "view:shared": "View of the board shared",
+    "view:removed": "Shared view of the board removed",
 }
 
 

@@ -5,7 +5,6 @@ Revises: 0012
 """
 
 import hashlib
-import hmac
 import json
 import os
 from collections.abc import Iterator
@@ -212,7 +211,7 @@ def _parted(event: Any) -> dict[str, Any]:
         sealed["actor"] = event.actor
     opened = {name: value for name, value in event.payload.items() if name not in sealed}
     salt = os.urandom(16).hex() if sealed else None
-    seal = hmac.digest(bytes.fromhex(salt), _canonical(sealed).encode("utf-8", "surrogatepass"), "sha256").hex() if salt else None
+    seal = _digest(f"{salt}\n{_canonical(sealed)}") if sealed else None
     return {"payload": opened, "actor": shown, "sealed": sealed or None, "salt": salt, "seal": seal}
 
 

@@ -46,6 +46,7 @@ from service.transaction import House, Transaction, reading, transaction
 WHOLE, WITHHELD = "whole", "withheld"
 _PIECE = 256 * 1024
 _OF_REPORTERS = "reporter of "
+_REPORTER = "reporter"
 
 
 @dataclass(frozen=True)
@@ -172,10 +173,11 @@ async def read_case(tx: Transaction, spill: Spill, *, whole: bool) -> Case:
     chapters = [(spill, record.history), *[(one, await tx.history(one)) for one in record.members]]
     messages = [delivery for one, history in chapters for delivery in reversed(await deliveries_of(tx, one, history))]
     kept = [*record.files, *[file for one in record.members for file in await kept_files(tx, one)]]
-    kept_out = Withheld() if whole else withheld_of(spill, record.members)
+    kept_out = Withheld() if whole else withheld_of(spill, record.members, [history for _, history in chapters])
     if kept_out.withholds:
         theirs = _of_reporters(chapters)
-        kept_out = replace(kept_out, words=[file.name for file in kept if file.id in theirs])
+        addresses = [delivery.row.address for delivery in messages if delivery.row.role == _REPORTER]
+        kept_out = replace(kept_out, words=[*(file.name for file in kept if file.id in theirs), *addresses])
     return Case(record, chapters, await _places(tx, [one for one, _ in chapters]), messages, kept, kept_out, whole)
 
 

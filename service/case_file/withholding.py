@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from service.events import ReportReceived
+from service.pages.known_answers import History
 from service.tables import Spill
 
 MARK = "[withheld]"
@@ -65,9 +67,17 @@ class Withheld:
         return [self.value(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def withheld_of(spill: Spill, members: Sequence[Spill] = ()) -> Withheld:
-    """What is withheld of the reporters of a spill, and of the reports merged into it: everybody who did not ask to be named."""
-    return Withheld([one.reporter for one in (spill, *members) if one.reporter and one.reporter.get("privacy") != "named"])
+def withheld_of(spill: Spill, members: Sequence[Spill] = (), histories: Sequence[History] = ()) -> Withheld:
+    """What is withheld of the reporters of a spill, and of the reports merged into it: everybody who did not ask to be named.
+
+    `histories`: their events, which hold how a report came, with the addresses that its reporter corrected since.
+    """
+    told: list[Mapping[str, Any]] = [one.reporter for one in (spill, *members)]
+    for _, event in (pair for history in histories for pair in history):
+        contact = event.raw.get("contact") if isinstance(event, ReportReceived) and isinstance(event.raw, dict) else None
+        if isinstance(contact, dict):
+            told.append(contact)
+    return Withheld([one for one in told if one and one.get("privacy") not in ("named", "anonymous")])
 
 
 def _of_name(name: str) -> list[re.Pattern[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import hmac
 import io
 import json
 import random
@@ -28,8 +27,10 @@ from service.account_tables import StaffAction
 from service.case_file import bundle as bundles
 from service.case_file.bundle import Bundle, Member, bundle_of, read_case
 from service.case_file.evidence import _LONGEST_VOLUME, _length, _split
+from service.chain import seal_of
 from service.merging import merge
 from service.papers import Bullets, Heading, Pairs, Part, Table, Words
+from service.parties import link_token
 from service.transaction import reading, transaction
 from tests import databases
 from tests.houses import TUESDAY, Household, a_household
@@ -182,7 +183,7 @@ async def test_the_place_of_each_event_in_the_chain_can_be_checked_by_hand_and_w
             assert hashlib.sha256(lines.encode()).hexdigest() == place["hash"]
             if "sealed" in place:
                 sealed += 1
-                seal = hmac.digest(bytes.fromhex(place["salt"]), place["sealed"].encode(), "sha256").hex()
+                seal = seal_of(json.loads(place["sealed"]), place["salt"])
                 assert (name, seal) == ("whole", json.loads(place["record"])["seal"])
     assert sealed > 3
     hashes = {json.loads(line)["hash"] for line in bundle_lines(small_one[2]["whole"], "chain.jsonl")}
@@ -233,6 +234,19 @@ async def test_reports_that_were_merged_are_in_the_bundle_with_their_own_events(
     assert "Ottoline Quist: it smells." in text_of(whole)
     assert "Quist" not in text_of(without)
     assert "[withheld]: it smells." in text_of(without)
+
+
+async def test_an_address_that_the_reporter_corrected_is_kept_out_like_the_new_one(small: Household) -> None:
+    words = "Call (909) 555-0199 or write to zephyrine@mailbox."
+    reference = await small.report(a_report(description=words, contact={**CONTACT, "email": "zephyrine@mailbox"}), staff=False)
+    await small.live(minutes=1)
+    token = link_token(small.house, "status", await small.spill(reference))
+    form = {"email": "new.quist@other.example", "phone": ""}
+    assert (await small.client().post(f"/status/{token}/contact", data=form)).status_code == 303
+    await small.live(minutes=1)
+    assert (await small.spill(reference)).reporter["email"] == "new.quist@other.example"
+    kept = text_of(await made(small, reference, whole=False))
+    assert not any(text in kept for text in ("zephyrine", "other.example", "555-0199", "9095550199", "Quist"))
 
 
 async def test_each_role_gets_its_bundle_and_taking_it_is_noted_with_the_checksum(small: Household) -> None:

@@ -26,19 +26,16 @@ from tests.service.real_reports import FOLDER, MISSING, RealReport, real_reports
 from tests.service.small_law import small_law
 from tests.service.test_papers import over_the_margins
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING)
+pytestmark = [pytest.mark.skipif(not FOLDER.is_dir(), reason=MISSING), pytest.mark.timeout(600)]  # a slow machine takes its time
 PARTS = 20
 _LONG = 1200
 
 
 async def reported(staff: httpx.AsyncClient, report: RealReport) -> str:
     """The reference of a report that is put to the law of Chino."""
-    answer = await staff.post("/api/v1/spills", content=json.dumps(report.body))
+    answer = await staff.post("/api/v1/spills", content=json.dumps({**report.body, "jurisdiction": "chino"}))
     assert answer.status_code == 201
-    reference = str(answer.json()["reference"])
-    amended = await staff.patch(f"/api/v1/spills/{reference}/facts", json={"jurisdiction": "chino", "reason": "a drill"})
-    assert amended.status_code == 200
-    return reference
+    return str(answer.json()["reference"])
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -4,7 +4,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, UniqueConstraint
+from sqlalchemy import Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from service.columns import json_column, text_column
@@ -18,9 +18,11 @@ class BoardLine(SQLModel, table=True):
 
     __tablename__ = "board_line"
     __table_args__ = (
+        Index("ix_board_line_whole_order", "sort_at", "back"),
         Index("ix_board_line_order", "stands", "sort_at", "back"),
         Index("ix_board_line_city_order", "city", "stands", "sort_at", "back"),
         Index("ix_board_line_officer_order", "officer", "stands", "sort_at", "back"),
+        Index("ix_board_line_received_at", "received_at"),
     )
     spill_id: int = Field(primary_key=True, foreign_key="spill.id", sa_column_kwargs={"autoincrement": False})
     reference: str = Field(unique=True, max_length=24)
@@ -51,6 +53,13 @@ class BoardLine(SQLModel, table=True):
     changed_at: datetime
     changed_by: str = Field(default="", max_length=200)
     drawn_at: datetime = Field(index=True)
+    # What service/numbers.py counts by: the cause, the larger end of the amount, who is named as responsible, from when the law asks for a
+    # notice and when the first was given.
+    cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
+    gallons: float | None = None
+    party: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    notice_from: datetime | None = None
+    noticed_at: datetime | None = None
 
 
 class SpillWords(SQLModel, table=True):

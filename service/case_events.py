@@ -1,4 +1,4 @@
-"""What staff decide about whole spills: that two reports tell of one, that one tells of two, who else is to deal with it, whose it is."""
+"""What is decided about whole spills: that two reports tell of one, or one of two, whose they are, what is no longer kept of them."""
 
 from __future__ import annotations
 
@@ -109,3 +109,17 @@ class ParticularsRecorded(SpillEvent):
     changes: dict[str, tuple[JsonValue, JsonValue]]
     source: str
     reason: str = ""
+
+
+class PersonalDestroyed(SpillEvent):
+    """What was sealed of these events of the spill, by number, was destroyed. What is open of them stays, and the chain with it.
+
+    `basis`: retention, request, redaction; `instead`: what is shown in its place from now on, by number of the event and field, such as a
+    text in which a name was masked.
+    """
+
+    kind = "personal:destroyed"
+    events: list[int]
+    basis: str
+    reason: str
+    instead: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)

@@ -131,6 +131,15 @@ def _needs_server(settings: Settings, program: str) -> None:
         raise BadInput(f"spillclock {program} is one half of several", [cure])
 
 
+class _Server(uvicorn.Server):
+    """A server that ends the connections of pages that listen before it waits for requests under way: those would never end."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, as uvicorn does."""
+        self.config.app.state.live.close()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
 def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
     host, _, port = house.settings.bind.rpartition(":")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -147,7 +156,7 @@ def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
         proxy_headers=False,  # the application believes the proxies of the settings, and no other
     )  # fmt: skip
-    return uvicorn.Server(config), listening
+    return _Server(config), listening
 
 
 async def _welcome(house: House) -> list[str]:

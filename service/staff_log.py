@@ -51,10 +51,13 @@ KINDS: Mapping[str, str] = {
     "text:withdrawn": "Text of the city withdrawn",
     "address:lifted": "Messages go to an address again",
     "paper:taken": "Paper of a spill taken",
+    "evidence:taken": "Evidence bundle of a spill taken",
     "reply:settled": "Reply settled",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
     "subscription:ended": "Subscription ended",
+    "view:shared": "View of the board shared",
+    "view:removed": "Shared view of the board removed",
 }
 
 

@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service import papers, staff_log
 from service.access import Staff, spill_for
-from service.case_file.paper import CALL, KINDS, REPORT, CasePaper, form_of
+from service.case_file.bundle import sent, take_bundle
+from service.case_file.paper import CALL, EXPORT, KINDS, REPORT, CasePaper
 from service.case_file.papers_of import paper_of, papers_of
 from service.case_file.record import CaseRecord, read_record
+from service.case_file.taking import take
+from service.case_file.withholding import withheld_of
 from service.errors import BadInput, NotKnown
 from service.fact_sources import SOURCES, STAFF
 from service.followups import DraftConflict, Seen, mark_of, save_draft
@@ -20,9 +22,9 @@ from service.pages.entrance import StaffRoute, signed_in, working_on
 from service.pages.fields import Fields, read_fields
 from service.pages.particular_words import particulars_changed, typed_particulars
 from service.pages.rendering import house_of, staff_page
-from service.pages.speech import ENGLISH, LANGUAGES, speech
+from service.pages.speech import ENGLISH, LANGUAGES
 from service.particulars import PARTICULARS, amend_particulars, particulars_of
-from service.transaction import House, reading, transaction
+from service.transaction import House, reading
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 
@@ -42,6 +44,7 @@ async def list_page(request: Request, reference: str) -> Response:
     return staff_page(
         request, "papers.html", staff=staff, spill=record.spill, zone=record.zone, groups=[group for group in groups if group[1]],
         may_officer=staff.may("officer", record.spill.city), done=request.query_params.get("done", ""),
+        may_manager=staff.may("manager", record.spill.city), confidential=withheld_of(record.spill, record.members).withholds,
     )  # fmt: skip
 
 
@@ -92,6 +95,13 @@ def _named(fault: str) -> str:
     return f"{PARTICULARS[key].label}: {wrong}" if colon and key in PARTICULARS else fault
 
 
+@router.post("/{reference}/papers/evidence")
+async def evidence(request: Request, reference: str) -> Response:
+    """The evidence bundle, made as the record stands now and sent while it is read. That it was taken is noted, with its checksum."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    return sent(await take_bundle(house_of(request), staff, reference, fields.text("identity")))
+
+
 # -- one paper
 
 
@@ -114,7 +124,8 @@ async def _paper_page(
     faults = (error.faults or [str(error)]) if error else []
     return staff_page(
         request, "paper.html", error.status if error else 200, staff=staff, spill=record.spill, zone=record.zone, paper=paper,
-        may_officer=staff.may("officer", record.spill.city), call=paper.kind == CALL, report=paper.kind == REPORT, faults=faults,
+        may_officer=staff.may("officer", record.spill.city), faults=faults,
+        call=paper.kind == CALL, report=paper.kind == REPORT, export=paper.kind == EXPORT,
         to_log=next((duty for duty in paper.duties if duty.is_open), None), texts=_texts(paper, typed), mark_of=mark_of,
         revision=_revision(paper), languages=LANGUAGES, done=request.query_params.get("done", ""),
     )  # fmt: skip
@@ -154,20 +165,9 @@ async def draft(request: Request, reference: str, paper_id: str) -> Response:
     return RedirectResponse(f"/staff/spills/{reference}/papers/{paper_id}?done=draft", 303)
 
 
-@router.post("/{reference}/papers/{paper_id}/pdf")
-async def pdf(request: Request, reference: str, paper_id: str) -> Response:
-    """A paper as a PDF, in English or Spanish. That it was taken is noted, with who took it."""
-    staff, house = await signed_in(request), house_of(request)
-    language = (await read_fields(request)).text("language", "en")
-    if language not in LANGUAGES:
-        raise BadInput("there is no such language", [f"language: {language[:20]!r}; right would be: one of {', '.join(LANGUAGES)}"])
-    async with transaction(house, staff.email) as tx:
-        record = await read_record(tx, await spill_for(tx, staff, reference))
-        paper = paper_of(record, paper_id, speech(language))
-        await staff_log.note(tx, "paper:taken", city=record.spill.city, spill=reference, paper=paper_id, language=language)
-    drawn = await papers.render(form_of(record, paper, speech(language)), language)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{record.spill.reference}-{paper.id}-{language}.pdf"', "Cache-Control": "no-store",
-        "Content-Language": language,
-    }  # fmt: skip
-    return Response(drawn, media_type="application/pdf", headers=headers)
+@router.post("/{reference}/papers/{paper_id}/file")
+async def file(request: Request, reference: str, paper_id: str) -> Response:
+    """A paper as a file: a PDF in English or Spanish, of an export also its rows. That it was taken is noted, with who took it."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    taken = await take(house_of(request), staff, reference, paper_id, fields.text("as", "pdf"), fields.text("language", "en"))
+    return Response(taken.content, media_type=taken.media_type, headers=taken.headers)

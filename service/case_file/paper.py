@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from service import papers
 from service.case_file.answers import Entry
@@ -12,9 +12,9 @@ from service.pages.duties import Duty
 from service.pages.record_copy import letterhead_of
 from service.pages.speech import Speech
 
-CALL, REPORT, NOTICE = "call", "report", "notice"
-# What each kind is called in a list, and in the staff's log.
-KINDS = {CALL: "Call sheet", REPORT: "Written report", NOTICE: "Notice of the city"}
+CALL, REPORT, NOTICE, EXPORT = "call", "report", "notice", "export"
+# What each kind is called in a list.
+KINDS = {CALL: "Call sheets", REPORT: "Written reports", NOTICE: "Notices of the city", EXPORT: "Exports"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CasePaper:
     """A paper as its page and its PDF show it. `id` is its address: call-cal-oes, report-12, notice-order-stop_work_order.
 
     `law`: the sections it is for; `duties`: the clocks it serves; `asked`: what else they may ask; `blanks`: lines to write on;
-    `standing`: how far it is, such as a draft that is not filed.
+    `standing`: how far it is, such as a draft that is not filed; `act`: of a notice, the type of the event that records it as sent.
     """
 
     id: str
@@ -45,7 +45,8 @@ class CasePaper:
     telephone: Sequence[str] = ()
     standing: str = ""
     asked: Sequence[str] = ()
-    blanks: Sequence[str] = field(default=())
+    blanks: Sequence[str] = ()
+    act: str = ""
 
     @property
     def entries(self) -> list[Entry]:

@@ -1,10 +1,10 @@
-"""Who reported a spill in confidence, and how that is kept out of a paper: their name, addresses and numbers, wherever they stand."""
+"""What no paper tells: who reported a spill in confidence, wherever their name, addresses and numbers stand; and the secret of a link."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,26 +15,43 @@ _SHORTEST_PART = 4  # of a name: shorter ones are words of the language
 _DIGITS_OF_A_NUMBER = 10
 
 
+# What opens a private page to whoever has it: the last part of its address, as messages hold it.
+_SECRET = re.compile(r"(/(?:respond|status|act|unsubscribe|alerts/yes|staff/enter|staff/password|calendar)/)[\w.~%-]+")
+
+
+def without_secrets(text: str) -> str:
+    """A text with the secret of every private link taken out."""
+    return _SECRET.sub(rf"\1{MARK}", text)
+
+
 @dataclass(frozen=True)
 class Withheld:
-    """What is not told of the people who reported: all but those who agreed to be named. `reporters` are as spills keep them."""
+    """What is not told of the people who reported: all but those who agreed to be named. `reporters` are as spills keep them.
 
-    reporters: Sequence[Mapping[str, Any]] = field(default=())
+    `words`: what else tells of them, such as the names that they gave their photos.
+    """
+
+    reporters: Sequence[Mapping[str, Any]] = ()
+    words: Sequence[str] = ()
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
+        # Addresses before names: what a name leaves of an address would still tell it.
         found: list[re.Pattern[str]] = []
-        for one in self.reporters:
-            found += _of_name(str(one.get("name") or "")) + _of_email(str(one.get("email") or "")) + _of_phone(str(one.get("phone") or ""))
-        return found
+        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+            found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
+        words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
+        found += [re.compile(re.escape(word)) for word in words]
+        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
 
     @property
     def withholds(self) -> bool:
-        """Whether there is anybody to keep out."""
+        """Whether there is anybody to keep out. What is secret is kept out anyway."""
         return bool(self._patterns)
 
     def text(self, text: str) -> str:
-        """A text without them."""
+        """A text without them, and without the secret of any link."""
+        text = without_secrets(text)
         for pattern in self._patterns:
             text = pattern.sub(MARK, text)
         return text

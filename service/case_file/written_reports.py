@@ -19,7 +19,8 @@ _PARTICULARS: Mapping[str, tuple[str, ...]] = {
     "description": ("impact",),
     **dict.fromkeys(("corrective_actions", "actions", "actions_taken", "mitigation"), ("response", "containment")),
     "cleanup": ("response",), "steps": ("response", "prevention"), "prevention": ("prevention",), "recovered": ("recovered_gallons",),
-    "extent": ("extent",), "health_effects": ("impact",), "path_to_inlet": ("drain_description",), "permit_number": ("permit_id",),
+    "extent": ("extent",), "health_effects": ("impact",), "path_to_inlet": ("drain_description",), "contact_name": ("contact_name",),
+    "contact_telephone": ("contact_phone",), "permit_number": ("permit_id",),
 }  # fmt: skip
 _OF_THE_CAUSE = ("cause", "source")
 # Where the facts and acts behind an item are put right.
@@ -28,7 +29,7 @@ _PLACES: Mapping[str, str] = {
     "volume": "/amend#low", "quantity": "/amend#low", "location": "#place", "media": "/amend#reached-storm_drain",
     "period": "/amend#discharged_at", "time": "/amend#discharged_at", "incident_date": "/amend#discharged_at",
     "cause": "#cause", "source": "#cause", "control_number": "#clocks",
-    **dict.fromkeys(("business", "contact_name", "contact_telephone"), "#people"),
+    "business": "#people",
 }  # fmt: skip
 
 

@@ -42,8 +42,14 @@ def row_of(house: House, line: BoardLine, now: datetime) -> dict[str, Any]:
         "city": city_name(house, line.city) if line.city else "",
         "what": ", ".join(part for part in (material, amount(ENGLISH, line.volume)) if part),
         "title": first["title"] if first else "", "at_once": bool(first and first["at_once"]), "left": left(line, now),
-        "late": [duty["title"] for duty in overdue[1:]], "overdue": len(overdue), "to_do": len(line.duties) - len(overdue),
+        "sort": sort_of(line), "late": [duty["title"] for duty in overdue[1:]], "overdue": len(overdue),
+        "to_do": len(line.duties) - len(overdue),
     }  # fmt: skip
+
+
+def sort_of(line: BoardLine) -> str:
+    """Where a line stands in the order of the board, as a text that sorts so."""
+    return line.sort_at.strftime("%Y%m%d%H%M%S%f")
 
 
 def left(line: BoardLine, now: datetime) -> str:

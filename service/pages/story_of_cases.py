@@ -1,4 +1,4 @@
-"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge."""
+"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge, redacted."""
 
 from __future__ import annotations
 
@@ -72,6 +72,15 @@ def _particulars(scene: Any, event: e.ParticularsRecorded) -> Told:
     return f"{told}{f': {event.reason}' if event.reason else ''}.", details, "plain"
 
 
+_BASES = {"retention": "its time of keeping was over", "request": "whoever it was about asked for it", "redaction": "it was redacted"}
+
+
+def _destroyed(_: Any, event: e.PersonalDestroyed) -> Told:
+    count = len(event.events)
+    what = f"What told of people in {count} {'entry' if count == 1 else 'entries'} of the record was destroyed"
+    return f"{what}, because {_BASES.get(event.basis, event.basis)}: {event.reason}.", [], "plain"
+
+
 TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillMerged: _merged,
     e.DuplicateTaken: _took,
@@ -83,4 +92,5 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.CauseFound: _cause,
     e.OfficerAssigned: _assigned,
     e.ParticularsRecorded: _particulars,
+    e.PersonalDestroyed: _destroyed,
 }

@@ -131,4 +131,62 @@ class Form:
     blanks: Sequence[str] = ()  # labels of lines to write on
 
 
-Paper = Receipt | RecordCopy | Form
+# -- a paper that is made of parts, for records of any length
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 1 begins a part of the paper."""
+
+    text: str
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text as it is; `quoted`: as somebody wrote it."""
+
+    text: str
+    quoted: bool = False
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Labels, each with what is said of it; "" is told as not known."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the name of each column with its share of the width, and its rows."""
+
+    columns: Sequence[tuple[str, int]]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Heading | Words | Pairs | Bullets | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A paper of parts, or one volume of a long one: each is whole by itself, with the title of all."""
+
+    letterhead: Letterhead
+    reference: str
+    made_at: datetime
+    title: str
+    parts: Sequence[Part]
+    number: int = 1
+    of: int = 1
+
+
+Paper = Receipt | RecordCopy | Form | Volume

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from service.papers.kinds import Answer, Form, FormPart, Letterhead, Paper, Receipt, RecordCopy
+from service.papers import kinds
+from service.papers.kinds import Answer, Form, FormPart, Letterhead, Paper, Receipt, RecordCopy, Volume
 from service.papers.legible import CELL, TITLE, legible, plain_line
 from service.speech import Speech
 
 Block = dict[str, Any]
+# Of the page within its margins, of both insets of a cell, and of a small letter: so wide a word fits a cell without a break.
+_PAGE_POINTS, _INSET_POINTS, _LETTER_POINTS = 468, 8.4, 6.2
 
 
 def sheet_of(paper: Paper, speech: Speech) -> dict[str, Any]:
@@ -22,6 +25,8 @@ def sheet_of(paper: Paper, speech: Speech) -> dict[str, Any]:
             return _record(paper, speech)
         case Form():
             return _form(paper, speech)
+        case Volume():
+            return _volume(paper, speech)
 
 
 def _sheet(paper: Paper, speech: Speech, title: str, stamp: str, blocks: Iterable[Block | None]) -> dict[str, Any]:
@@ -56,9 +61,11 @@ def _list(items: Iterable[str]) -> Block:
 
 def _table(columns: Sequence[tuple[str, int]], rows: Iterable[Sequence[str]]) -> Block:
     """A table: the name of each column with its share of the width, and its rows."""
+    shares = [share for _, share in columns]
+    longest = [int((_PAGE_POINTS * share / sum(shares) - _INSET_POINTS) / _LETTER_POINTS) for share in shares]
     return {
-        "is": "table", "columns": [plain_line(name, CELL) for name, _ in columns], "shares": [share for _, share in columns],
-        "rows": [[legible(cell, CELL) for cell in row] for row in rows],
+        "is": "table", "columns": [plain_line(name, width) for (name, _), width in zip(columns, longest, strict=True)], "shares": shares,
+        "rows": [[legible(cell, width) for cell, width in zip(row, longest, strict=True)] for row in rows],
     }  # fmt: skip
 
 
@@ -220,6 +227,31 @@ def _lines(labels: Iterable[str]) -> Block | None:
     """Lines to write on, each with its label."""
     found = [plain_line(label, CELL) for label in labels]
     return {"is": "lines", "labels": found} if found else None
+
+
+# -- a paper of parts
+
+
+def _volume(paper: Volume, speech: Speech) -> dict[str, Any]:
+    title = paper.title
+    if paper.of > 1:
+        title = speech.say("%(title)s, volume %(number)s of %(of)s", title=title, number=paper.number, of=paper.of)
+    made = speech.say("Made %(when)s", when=speech.stamp(paper.made_at, paper.letterhead.zone))
+    return _sheet(paper, speech, title, made, [_of_part(part, speech) for part in paper.parts])
+
+
+def _of_part(part: kinds.Part, speech: Speech) -> Block:
+    match part:
+        case kinds.Heading():
+            return _heading(part.text, part.level)
+        case kinds.Words():
+            return _words(part.text, quoted=part.quoted, strong=part.strong)
+        case kinds.Pairs():
+            return _pairs((label, value if value.strip() else speech.say("Not known")) for label, value in part.pairs)
+        case kinds.Bullets():
+            return _list(part.items)
+        case kinds.Table():
+            return _table(part.columns, part.rows)
 
 
 def _stamps(head: Letterhead, speech: Speech) -> Callable[[datetime], str]:

@@ -106,6 +106,7 @@ async def serving(folder: Path, chromium: Browser, host: str = "127.0.0.1", **se
             while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
                 await asyncio.sleep(0.01)
             yield Served(home, url, chromium)
+            app.state.live.close()  # as service/programs.py does it
             server.should_exit = True
             await running
 

@@ -98,6 +98,11 @@ async def unfold(page: Page) -> None:
     await page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
 
 
+async def keys(page: Page) -> None:
+    """Ask for the list of keyboard shortcuts."""
+    await page.keyboard.press("?")
+
+
 @dataclass(frozen=True)
 class Scene:
     """One page in one state: its name, its address with {names} of Show.tokens in it, and what is done there."""
@@ -166,6 +171,13 @@ SCENES: tuple[Scene, ...] = (
     Scene("invited", "{invited}", spanish=False),
     Scene("invited-fault", "{invited}", press("Begin", password="short", again="short"), spanish=False),
     Scene("board", "/staff", staff=True),
+    Scene("board-filtered", "/staff?state=overdue&material=sewage&q=manhole", unfold, staff=True),
+    Scene("board-nothing-fits", "/staff?q=%22nothing%22", staff=True),
+    Scene("board-view-fault", "/staff?state=overdue", send("/staff/views", name=" "), staff=True),
+    Scene("board-keys", "/staff", keys, staff=True),
+    Scene("board-map", "/staff/map", staff=True),
+    Scene("board-map-near", "/staff/map?box=-117.72,34.00,-117.66,34.03&show=all", staff=True),
+    Scene("wall", "/staff/wall", staff=True),
     Scene("spill", "/staff/spills/{spill}", staff=True),
     Scene("spill-unfolded", "/staff/spills/{spill}", unfold, staff=True),
     Scene("spill-without-city", "/staff/spills/{triage}", staff=True),
@@ -179,6 +191,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("papers", "/staff/spills/{spill}/papers", unfold, staff=True),
     Scene("paper-call", "/staff/spills/{spill}/papers/call-cal-oes", staff=True),
     Scene("paper-report", "{paper_report}", staff=True),
+    Scene("paper-notice", "/staff/spills/{spill}/papers/notice-compliance_order", staff=True),
+    Scene("paper-export", "/staff/spills/{spill}/papers/export-ciwqs", staff=True),
     Scene("particulars", "/staff/spills/{spill}/papers/particulars", staff=True),
     Scene("particulars-fault", "/staff/spills/{spill}/papers/particulars", press("Record it", rate="fast"), staff=True),
     Scene("refer", "/staff/spills/{spill}/refer", staff=True),
@@ -200,6 +214,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("subscriptions", "/staff/subscriptions", staff=True),
     Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
     Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
+    Scene("numbers", "/staff/numbers", staff=True),
+    Scene("numbers-fault", "/staff/numbers?from=yesterday", staff=True),
     Scene("calendars", "/staff/calendars", staff=True),
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
     Scene("texts", "/staff/templates/chino", staff=True),

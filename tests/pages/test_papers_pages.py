@@ -130,7 +130,7 @@ async def test_who_asked_to_stay_confidential_is_on_no_sheet(site: Site) -> None
     for paper in ("call-cal-oes", "call-national-response-center", "call-rwqcb-santa-ana"):
         page = await visitor.get(f"/staff/spills/{reference}/papers/{paper}")
         assert not {"Ruiz", "0155", "example.org"} & set(page.text.replace(".", " ").split())
-        sent = await visitor.http.post(f"/staff/spills/{reference}/papers/{paper}/pdf", data={"language": "en"})
+        sent = await visitor.http.post(f"/staff/spills/{reference}/papers/{paper}/file", data={"language": "en"})
         text = printed(sent.content).text.lower()
         assert "ruiz" not in text
         assert "0155" not in text
@@ -178,7 +178,7 @@ async def test_a_draft_that_somebody_changed_meanwhile_is_not_written_over(site:
 async def test_a_pdf_is_taken_in_either_language_and_that_is_logged(site: Site) -> None:
     visitor = await site.staff("viewer")
     reference = await site.home.report(a_report(**SEWAGE))
-    address = f"/staff/spills/{reference}/papers/call-cal-oes/pdf"
+    address = f"/staff/spills/{reference}/papers/call-cal-oes/file"
     sent = {language: await visitor.http.post(address, data={"language": language}) for language in ("en", "es")}
     for language, title in (
         ("en", "Call sheet: Cal OES State Warning Center"),
@@ -189,7 +189,8 @@ async def test_a_pdf_is_taken_in_either_language_and_that_is_logged(site: Site) 
         assert f'{reference}-call-cal-oes-{language}.pdf"' in sent[language].headers["content-disposition"]
     assert "Not known" in printed(sent["en"].content).text
     assert [(row.actor, row.said) for row in await taken(site)] == [
-        ("viewer@chino.example", {"spill": reference, "paper": "call-cal-oes", "language": language}) for language in ("en", "es")
+        ("viewer@chino.example", {"spill": reference, "paper": "call-cal-oes", "as": "pdf", "language": language})
+        for language in ("en", "es")
     ]
     assert (await visitor.http.post(address, data={"language": "en"})).content == sent["en"].content
     assert (await visitor.http.post(address, data={"language": "de"})).status_code == 422

@@ -32,6 +32,7 @@ from service import (
     passkeys,
     replanning,
     rotas,
+    saved_views,
     second_factor,
     subscriptions,
 )
@@ -245,7 +246,7 @@ async def _of_accounts(made: Everybody) -> None:
             made.sessions[who] = await access.issue(tx, account, "session", access.SESSION_LASTS)
             made.shows[who] = await access.issue(tx, account, "api")
             staff = await access.staff_of(tx, made.sessions[who], "session")
-            row = await subscriptions.add(tx, staff, {})
+            row, view = await subscriptions.add(tx, staff, {}), await saved_views.keep(tx, staff, "Mine", "officer=me", None)
             await access.issue(tx, account, "session", access.SESSION_LASTS)
             _, key = await api_keys.make(tx, staff, "Flow meter", ["report"], city, 90)
             other = (await accounts.sessions_of(tx, account))[0]
@@ -255,6 +256,7 @@ async def _of_accounts(made: Everybody) -> None:
             await tx.session.flush()
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
             made.own[who]["passkey"] = str(mine.id)
+            made.own[who]["view"] = str(view.id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
     phone = Authenticator()
@@ -270,5 +272,6 @@ async def _of_accounts(made: Everybody) -> None:
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
         tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
+        made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

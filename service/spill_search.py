@@ -214,7 +214,8 @@ def matching(tx: Transaction, typed: str) -> ColumnElement[bool]:
         return col(BoardLine.spill_id).in_(_found(words, embedded=False))
     # The plus keeps SQLite from looking up each spill that has a word which nearly all have: it goes along the order of the board instead,
     # which is quick for rare words, too.
-    return UnaryExpression(col(BoardLine.spill_id), operator=custom_op("+")).in_(_found(words, embedded=True))
+    number: Any = col(BoardLine.spill_id)
+    return UnaryExpression(number, operator=custom_op("+")).in_(_found(words, embedded=True))
 
 
 def _found(words: Sequence[str], *, embedded: bool) -> SelectBase:

@@ -95,7 +95,8 @@ def chromium() -> str:
 # Journeys and looks in a real browser, hostile files, all samples on all papers: over ten minutes of two cores. `make test-long` runs them
 # too. They are out of the way of CI, which has fifteen minutes.
 LONG = (
-    "test_accounts_in_chromium", "test_api_photos", "test_axe", "test_board_in_chromium", "test_calendar_in_chromium", "test_city_texts_in_chromium",
+    "test_accounts_in_chromium", "test_api_photos", "test_axe", "test_board_in_chromium", "test_calendar_in_chromium",
+    "test_city_texts_in_chromium",
     "test_discharger_in_chromium", "test_guard_in_chromium", "test_held", "test_on_call_in_chromium", "test_quantities_in_chromium",
     "test_real_reports",
     "test_hostile_files", "test_keyboard", "test_kept_files_hostile", "test_merging_sequences", "test_one_spill_in_chromium", "test_papers",

@@ -220,10 +220,13 @@ class Device:
 
 async def issue(
     tx: Transaction, account: Account, purpose: str, lasts: timedelta | None = None, *, device: Device | None = None,
-    name: str = "", scopes: Iterable[str] | None = None, city: str | None = None,
+    name: str = "", scopes: Iterable[str] | None = None, city: str | None = None, token: str = "",
 ) -> str:  # fmt: skip
-    """Make a token for one of the purposes of Credential and return it; only its digest is kept, of a key also how it begins."""
-    token = f"sc_{purpose}_{secrets.token_urlsafe(32)}"
+    """Make a token for one of the purposes of Credential and return it; only its digest is kept, of a key also how it begins.
+
+    `token`: one that is derived for a letter, in place of a random one.
+    """
+    token = token or f"sc_{purpose}_{secrets.token_urlsafe(32)}"
     made = Credential(
         account_id=account.id or 0, digest=digest_of(token), purpose=purpose, created_at=tx.now,
         expires_at=tx.now + lasts if lasts else None, hint=token[:_HINT_CHARACTERS] if purpose == "api" else "",

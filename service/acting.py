@@ -83,7 +83,7 @@ async def see(tx: Transaction, spill: Spill, message: MessageRow) -> list[Obliga
 async def _just_seen(tx: Transaction, spill: Spill, row: Obligation, person: str) -> bool:
     mine = (col(EventRow.spill_id) == spill.id, col(EventRow.kind) == ObligationAcknowledged.kind)
     lately = await tx.session.execute(select(EventRow).where(*mine, col(EventRow.recorded_at) > tx.now - _ONE_PRESS))
-    return any(event.payload["obligation"] == row.id and event.payload["person"] == person for event in lately.scalars())
+    return any(event.opened["obligation"] == row.id and event.payload["person"] == person for event in lately.scalars())
 
 
 async def escalate(tx: Transaction, spill: Spill, message: MessageRow) -> list[str]:
@@ -99,7 +99,7 @@ async def was_escalated(tx: Transaction, spill: Spill, message: MessageRow) -> b
     """Whether somebody asked for the next rung from this very message."""
     mine = (col(EventRow.spill_id) == spill.id, col(EventRow.kind) == EscalationAsked.kind)
     rows = (await tx.session.execute(select(EventRow).where(*mine))).scalars()
-    return any(row.payload["message"] == message.id for row in rows)
+    return any(row.opened["message"] == message.id for row in rows)
 
 
 async def finish(tx: Transaction, spill: Spill, row: Obligation, role: str, note: str) -> None:

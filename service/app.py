@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from service import api, hooks, metrics, pages, watch
+from service import api, case_file, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.incoming_bodies import BodyLimit
 from service.transaction import House
@@ -40,7 +40,7 @@ def build_app(house: House) -> FastAPI:
         yield
 
     app = FastAPI(
-        title="Spillclock", version="0.1.0", lifespan=lifespan,
+        title="Spillclock", version="0.1.0", lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Spill reports in, legal clocks out, and a person told in time.",
     )  # fmt: skip
     app.state.house = house
@@ -58,6 +58,7 @@ def build_app(house: House) -> FastAPI:
     app.include_router(api.router)
     app.include_router(hooks.router)
     app.include_router(pages.router)
+    app.include_router(case_file.router)
     static = Path(str(files("service") / "static"))
     app.mount("/static/fonts", StaticFiles(directory=static / "fonts"))  # are packed already
     # Nothing else is sent packed: a page with a secret link beside words that others wrote would give the link away by its length (BREACH).
@@ -79,10 +80,9 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     response.headers.setdefault("Referrer-Policy", "same-origin")
     if request.url.path == api.OPEN_DATA:
         response.headers.setdefault("Access-Control-Allow-Origin", "*")  # pages of other sites may read it, and nothing else of ours
-    if request.url.path not in ("/docs", "/redoc"):
-        pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
-        policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
-        response.headers.setdefault("Content-Security-Policy", policy)
+    pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
+    policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+    response.headers.setdefault("Content-Security-Policy", policy)
     return response
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from deadlines import as_z
+from deadlines.quantities import GALLONS
 from service import events, spill_search
 from service.access import Staff
 from service.board_tables import BoardLine
@@ -27,7 +28,7 @@ from service.tables import EventRow, Meta, Obligation, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 # Raised with every change of what a line holds or a spill is found by, so that a new release draws all of them anew.
-_RULES = "1"
+_RULES = "3"
 _MARK = "board"
 _AT_A_TIME = 500
 # Where a spill stands that has nothing due: behind everything that has.
@@ -88,13 +89,17 @@ async def drawn_of(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, dict[
     query = (
         select(
             col(Spill.id), col(Spill.reference), col(Spill.city), col(Spill.received_at), col(Spill.description), col(Spill.address),
-            col(Spill.lat), col(Spill.lon), col(Spill.facts), col(Spill.flags), col(Spill.held_at), col(Spill.officer),
-            col(Spill.assess_tries), col(head.reference).label("merged_into"),
+            col(Spill.lat), col(Spill.lon), col(Spill.facts), col(Spill.flags), col(Spill.held_at), col(Spill.officer), col(Spill.cause),
+            col(Spill.discharger), col(Spill.assess_tries), col(head.reference).label("merged_into"),
         )
         .outerjoin(head, col(head.id) == col(Spill.merged_into))
         .where(col(Spill.id).in_(spill_ids))
     )  # fmt: skip
-    return {row.id: _line(row, duties.get(row.id, []), told[row.id]) for row in await tx.session.execute(query)}
+    notices = await _notices(tx, spill_ids)
+    return {
+        row.id: _line(row, duties.get(row.id, []), told[row.id], notices.get(row.id, (None, None)))
+        for row in await tx.session.execute(query)
+    }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -107,7 +112,7 @@ class _Told:
     changed_by: str = ""
 
 
-def _line(spill: Any, duties: list[dict[str, Any]], told: _Told) -> dict[str, Any]:
+def _line(spill: Any, duties: list[dict[str, Any]], told: _Told, notice: tuple[datetime | None, datetime | None]) -> dict[str, Any]:
     facts: Mapping[str, Any] = spill.facts
     opened = [{key: one[key] for key in ("duty", "title", "due_at", "at_once")} for one in duties if one["is_due"]]
     due_at = datetime.fromisoformat(opened[0]["due_at"]) if opened else None
@@ -120,7 +125,8 @@ def _line(spill: Any, duties: list[dict[str, Any]], told: _Told) -> dict[str, An
         "place": _brief(spill.address, _LONGEST_PLACE) or at, "brief": _brief(spill.description, _LONGEST_BRIEF), "lat": spill.lat,
         "lon": spill.lon, "officer": spill.officer, "flags": len(spill.flags), "alarms": len(told.alarms & standing), "duties": opened,
         "due_at": due_at, "sort_at": due_at or NEVER, "back": -spill.id, "changed_at": told.changed_at or spill.received_at,
-        "changed_by": told.changed_by,
+        "changed_by": told.changed_by, "cause": spill.cause, "gallons": _gallons(facts.get("volume")),
+        "party": _brief(str(spill.discharger.get("name") or ""), _LONGEST_PLACE), "notice_from": notice[0], "noticed_at": notice[1],
     }  # fmt: skip
 
 
@@ -133,6 +139,14 @@ def _stands(spill: Any, told: _Told, opened: Sequence[Any]) -> str:
     if not spill.facts and not spill.assess_tries:
         return "coming"
     return "closed" if told.closed_at is not None and not opened else "open"
+
+
+def _gallons(volume: Any) -> float | None:
+    """The larger end of an amount; None where none is known."""
+    if not isinstance(volume, Mapping) or volume.get("unit") not in GALLONS:
+        return None
+    most = volume.get("high", volume.get("quantity"))
+    return float(most) * float(GALLONS[volume["unit"]]) if isinstance(most, int | float) else None
 
 
 def _brief(said: str, longest: int) -> str:
@@ -159,9 +173,19 @@ async def _duties(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, list[d
     return found
 
 
+async def _notices(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
+    """From when the law asks for a notice about each spill, and when the first one was given."""
+    query = (
+        select(col(Obligation.spill_id), func.min(col(Obligation.starts_at)), func.min(col(Obligation.met_at)))
+        .where(col(Obligation.spill_id).in_(spill_ids), col(Obligation.act) == "notice", col(Obligation.state) != "withdrawn")
+        .group_by(col(Obligation.spill_id))
+    )
+    return {number: (begins, given) for number, begins, given in await tx.session.execute(query)}
+
+
 async def _told(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, _Told]:
     found = {number: _Told(set()) for number in spill_ids}
-    obligation = col(EventRow.payload)["obligation"].as_integer()
+    obligation = col(EventRow.opened)["obligation"].as_integer()
     query = (
         select(col(EventRow.spill_id), col(EventRow.kind), col(EventRow.recorded_at), obligation)
         .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_((*_ALARM_KINDS, *_CLOSING_KINDS)))
@@ -177,7 +201,7 @@ async def _told(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, _Told]:
             told.alarms.add("law" if kind == events.AssessmentFailed.kind else about)
     mine = (col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).not_in(_LEFT_KINDS))
     last = select(func.max(col(EventRow.id))).where(*mine).group_by(col(EventRow.spill_id))
-    changed = select(col(EventRow.spill_id), col(EventRow.recorded_at), col(EventRow.actor)).where(col(EventRow.id).in_(last))
+    changed = select(col(EventRow.spill_id), col(EventRow.recorded_at), col(EventRow.shown_actor)).where(col(EventRow.id).in_(last))
     for number, at, actor in await tx.session.execute(changed):
         found[number].changed_at, found[number].changed_by = at, actor
     return found

@@ -4,7 +4,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, UniqueConstraint
+from sqlalchemy import Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from service.columns import json_column, text_column
@@ -22,6 +22,7 @@ class BoardLine(SQLModel, table=True):
         Index("ix_board_line_order", "stands", "sort_at", "back"),
         Index("ix_board_line_city_order", "city", "stands", "sort_at", "back"),
         Index("ix_board_line_officer_order", "officer", "stands", "sort_at", "back"),
+        Index("ix_board_line_received_at", "received_at"),
     )
     spill_id: int = Field(primary_key=True, foreign_key="spill.id", sa_column_kwargs={"autoincrement": False})
     reference: str = Field(unique=True, max_length=24)
@@ -54,6 +55,13 @@ class BoardLine(SQLModel, table=True):
     # When it was drawn, and how often.
     drawn_at: datetime = Field(index=True)
     draws: int = 1
+    # What service/numbers.py counts by: the cause, the larger end of the amount, who is named as responsible, from when the law asks for a
+    # notice and when the first was given.
+    cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
+    gallons: float | None = None
+    party: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=""))
+    notice_from: datetime | None = None
+    noticed_at: datetime | None = None
 
 
 class SpillWords(SQLModel, table=True):

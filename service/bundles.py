@@ -146,7 +146,7 @@ async def _said_at(
         col(EventRow.recorded_at).in_(moments),
     )  # fmt: skip
     found = (await tx.session.execute(wanted)).scalars()
-    return {(row.kind, row.payload["obligation"], row.recorded_at): row for row in found if row.payload.get("replanned", True)}
+    return {(row.kind, row.opened["obligation"], row.recorded_at): row for row in found if row.opened.get("replanned", True)}
 
 
 async def waits_for_company(tx: Transaction, spill: Spill, obligation: Obligation, person: Person, channel: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""What staff decide about whole spills: that two reports tell of one, that one tells of two, who else is to deal with it, whose it is."""
+"""What is decided about whole spills: that two reports tell of one, or one of two, whose they are, what is no longer kept of them."""
 
 from __future__ import annotations
 
@@ -80,9 +80,46 @@ class SpillReferred(SpillEvent):
     because: str
 
 
+class CauseFound(SpillEvent):
+    """Why it came to the spill: a word of service/causes.py, empty where that is not known after all. `source`: by whom it is known."""
+
+    kind = "cause:found"
+    cause: str
+    note: str
+    source: str
+    before: str
+
+
 class OfficerAssigned(SpillEvent):
     """Who of the staff answers for the spill, by e-mail address; empty is nobody."""
 
     kind = "officer:assigned"
     officer: str
     before: str
+
+
+class ParticularsRecorded(SpillEvent):
+    """What papers ask for beyond the facts of the law became known or was amended: the water's name, who was hurt.
+
+    `changes` keeps both values of each: [before, after], null for unknown; the keys are those of service/particulars.py. `source` says by
+    whom they are known, a word of service/fact_sources.py.
+    """
+
+    kind = "particulars:recorded"
+    changes: dict[str, tuple[JsonValue, JsonValue]]
+    source: str
+    reason: str = ""
+
+
+class PersonalDestroyed(SpillEvent):
+    """What was sealed of these events of the spill, by number, was destroyed. What is open of them stays, and the chain with it.
+
+    `basis`: retention, request, redaction; `instead`: what is shown in its place from now on, by number of the event and field, such as a
+    text in which a name was masked.
+    """
+
+    kind = "personal:destroyed"
+    events: list[int]
+    basis: str
+    reason: str
+    instead: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)

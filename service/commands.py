@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from zoneinfo import ZoneInfo
@@ -14,7 +15,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
 from notifiers.webhook import webhook_secret
-from service import access, api_keys, office_days, parties, programs, rehearsal_command, replanning, rota_command
+from service import (
+    access,
+    api_keys,
+    audit_command,
+    export_command,
+    office_days,
+    parties,
+    programs,
+    rehearsal_command,
+    replanning,
+    rota_command,
+)
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
 from service.reach import warnings_of
@@ -216,6 +228,37 @@ def _calendar_change(city: str, done: str, change: Callable[[Transaction], Await
     return DONE
 
 
+def _audit_verify(given: argparse.Namespace) -> int:
+    async def work() -> bool:
+        whole = True
+        async with programs.open_house(read_settings()) as house:
+            async for line in audit_command.verify(house, given):
+                _say(line)
+                whole = whole and not line.startswith("WRONG")
+        return whole
+
+    return DONE if asyncio.run(work()) else FAILED
+
+
+def _export(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house:
+            return await export_command.export(house, given)
+
+    for line in asyncio.run(work()):
+        _say(line)
+    return DONE
+
+
+def _audit_export(given: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()) as house:
+            await audit_command.export(house, given, sys.stdout)
+
+    asyncio.run(work())
+    return DONE
+
+
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "serve": _long_running(programs.serve),
     "web": _long_running(programs.serve_web),
@@ -235,5 +278,8 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "rota_override": _printed(rota_command.override),
     "rota_remove": _printed(rota_command.remove),
     "contact_quiet": _printed(rota_command.quiet),
+    "audit_verify": _audit_verify,
+    "audit_export": _audit_export,
+    "export": _export,
     "doctor": _doctor,
 }

@@ -91,7 +91,7 @@ async def _told_before(tx: Transaction, obligation: Obligation) -> _Told:
     """What the plans so far have told about an obligation. Asked before that which still waits is taken back."""
     kinds = (ObligationOpened.kind, ObligationMoved.kind, RungReached.kind, RungRested.kind, RungReachedNobody.kind)
     # Columns, not rows: a change of a calendar does this for hundreds of clocks, and a session looks through every row it holds.
-    happened = select(col(EventRow.kind), col(EventRow.payload)).where(
+    happened = select(col(EventRow.kind), col(EventRow.opened)).where(
         col(EventRow.spill_id) == obligation.spill_id, col(EventRow.kind).in_(kinds)
     )
     plans: list[Mapping[str, Any]] = []

@@ -8,16 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from service.events import FactsRecorded, PlaceMoved, ReportReceived, SpillEvent
+from service.speech import marked
 from service.tables import EventRow
 
 CALLER, STAFF, LABORATORY, DISCHARGER, COMPUTED = "caller", "staff", "laboratory", "discharger", "computed"
 # In the order in which people are offered them.
 SOURCES: Mapping[str, tuple[str, str]] = {
-    STAFF: ("Staff saw or measured it", "seen"),
-    LABORATORY: ("A laboratory found it", "measured"),
-    DISCHARGER: ("The discharger said so", "not checked"),
-    CALLER: ("The caller said so", "not checked"),
-    COMPUTED: ("Worked out from other facts", "worked out"),
+    STAFF: (marked("Staff saw or measured it"), marked("seen")),
+    LABORATORY: (marked("A laboratory found it"), marked("measured")),
+    DISCHARGER: (marked("The discharger said so"), marked("not checked")),
+    CALLER: (marked("The caller said so"), marked("not checked")),
+    COMPUTED: (marked("Worked out from other facts"), marked("worked out")),
 }
 _AS_IT_CAME = "the report as it came"
 # What intake works out where nobody says it: the city from the place, the first knowledge from the moment the report came.

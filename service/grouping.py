@@ -89,7 +89,7 @@ async def counted(tx: Transaction, spill: Spill) -> Counted:
     acts = await _acts_of(tx, others)
     facts = {**spill.facts, **_earliest(tx, [spill, *others])}
     if acts:
-        facts["events"] = [*own, *(row.payload["act"] for row in acts)]
+        facts["events"] = [*own, *(row.opened["act"] for row in acts)]
     names = {one.id: one.reference for one in others}
     numbers = [*range(len(own)), *(_number(row) for row in acts)]
     return Counted(facts, numbers, {_number(row): names[row.spill_id] for row in acts})

@@ -111,7 +111,8 @@ async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
 
 
 async def _store(tx: Transaction, arrival: Arrival) -> Spill:
-    body = storable(arrival.body)
+    sent = storable(arrival.body)
+    body = {**sent, **_anonymous(sent.get("contact"))}
     contact = body.get("contact")
     reporter = (
         {clean(key): clean(value) for key, value in contact.items() if isinstance(value, str)} if isinstance(contact, Mapping) else {}
@@ -125,7 +126,7 @@ async def _store(tx: Transaction, arrival: Arrival) -> Spill:
     spill.reporter = reporter
     await tx.record(spill, ReportReceived(raw=body, by_way_of=arrival.by_way_of, flags=list(arrival.doubts)))
     if arrival.key:
-        digest = _digest(repr(_sorted(body)))
+        digest = _digest(repr(_sorted(sent)))
         key = IdempotencyKey(
             key=_digest(f"{arrival.sender}|{arrival.key}"), request_digest=digest, spill_id=spill.id or 0, created_at=tx.now
         )
@@ -240,6 +241,14 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     return reading
 
 
+def _anonymous(contact: Any) -> dict[str, Any]:
+    """What is kept of the contact of somebody who wants to be anonymous: that, and the names of what was left out. Else nothing changes."""
+    if not isinstance(contact, Mapping) or contact.get("privacy") != "anonymous":
+        return {}
+    left_out = sorted(clean(key)[:60] for key, value in contact.items() if key != "privacy" and value not in (None, ""))
+    return {"contact": {"privacy": "anonymous", **({"left_out": left_out[:20]} if left_out else {})}}
+
+
 def _look_at_contact(contact: Any, flags: list[str]) -> None:
     if contact is None:
         return
@@ -247,6 +256,8 @@ def _look_at_contact(contact: Any, flags: list[str]) -> None:
         flags.append("contact: not an object with name, email, phone or privacy (kept in the record)")
     elif contact.get("privacy") not in (None, *PRIVACIES):
         flags.append(f"contact: {clean(str(contact['privacy']))[:60]!r} is no choice of privacy; right would be: {', '.join(PRIVACIES)}")
+    elif isinstance(left_out := contact.get("left_out"), list) and contact.get("privacy") == "anonymous":
+        flags.append(f"contact: {', '.join(map(str, left_out))} not kept, because the reporter stays anonymous")
 
 
 def _usable(tx: Transaction, known: dict[str, Any], received_at: datetime, flags: list[str]) -> dict[str, Any]:

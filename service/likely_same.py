@@ -59,7 +59,7 @@ async def _said_same(tx: Transaction, spill: Spill) -> set[str]:
         .join(Spill, col(Spill.id) == col(EventRow.spill_id))
         .where(col(EventRow.kind) == SaidToBeSame.kind, col(EventRow.recorded_at) > spill.received_at - LATELY)
     )
-    named = {(reference, str(row.payload["other"])) for row, reference in (await tx.session.execute(query)).all()}
+    named = {(reference, str(row.opened["other"])) for row, reference in (await tx.session.execute(query)).all()}
     mine = {other for reference, other in named if reference == spill.reference}
     return (mine | {reference for reference, other in named if other == spill.reference}) - {""}
 

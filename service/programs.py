@@ -9,7 +9,7 @@ import logging
 import signal
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ import uvicorn
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import intake, outbox, public_record, wiring
+from service import identity_provider, intake, outbox, passkeys, public_record, wiring
 from service.accounts import first_administrator
 from service.app import build_app
 from service.clock import Now, real_now
@@ -79,7 +79,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         await public_record.bring_up_to_date(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
-        server, listening = _server(house, channels)
+        server, listening = _server(house)
         _end_in_order()
         for line in await _welcome(house):
             say(line)
@@ -90,8 +90,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
 async def serve_web(settings: Settings, say: Callable[[str], None]) -> None:
     """The web half alone."""
     _needs_server(settings, "web")
-    async with open_house(settings) as house, wiring.open_channels(settings) as channels:
-        server, listening = _server(house, channels)
+    async with open_house(settings) as house:
+        server, listening = _server(house)
         _end_in_order()
         for line in await _first_sign_in(house):
             say(line)
@@ -140,7 +140,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Server, socket.socket]:
+def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
     host, _, port = house.settings.bind.rpartition(":")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -152,7 +152,6 @@ def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Serv
         cure = f"SPILLCLOCK_BIND: {house.settings.bind}: {error.strerror}; right would be: a free address and port"
         raise BadInput("the web address cannot be used", [cure]) from None
     app = build_app(house)
-    app.state.channels = channels
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
         proxy_headers=False,  # the application believes the proxies of the settings, and no other
@@ -193,6 +192,7 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         async with wiring.open_channels(settings) as channels:
             findings += [await _try_channel(settings, channel) for channel in channels.values()]
         findings += _callbacks(settings)
+        findings += [_passkeys(settings), await _provider(settings)]
         findings += await _senders(house)
         findings.append(await _sent_today(house))
         findings += await _watched(house)
@@ -254,6 +254,22 @@ def _callbacks(settings: Settings) -> list[str]:
         return []
     cure = "right would be: SPILLCLOCK_BASE_URL=https://spills.example.gov"
     return [f"WARN   Twilio cannot reach {settings.public_url}: no delivery receipts, replies or keys pressed in a call come back; {cure}"]
+
+
+def _passkeys(settings: Settings) -> str:
+    if problem := passkeys.why_not(settings):
+        return f"note   passkeys are not offered: {problem}"
+    return f"ok     passkeys are offered, for {passkeys.site_of(settings)[1]} alone"
+
+
+async def _provider(settings: Settings) -> str:
+    if problem := identity_provider.why_not(settings):
+        return f"{'WRONG ' if settings.oidc_issuer else 'note  '} identity provider: {problem}"
+    try:
+        issuer = await identity_provider.examine(settings)
+    except identity_provider.ProviderDown as error:
+        return f"WRONG  identity provider: {error}"
+    return f"ok     identity provider {issuer} answers; it has to send browsers back to {identity_provider.redirect_uri(settings)}"
 
 
 async def _senders(house: House) -> list[str]:

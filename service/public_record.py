@@ -81,7 +81,7 @@ async def _known(tx: Transaction, spill: Spill, chain: Sequence[Advisory]) -> Kn
         if row.kind != ActRecorded.kind:
             is_closed = row.kind == SpillClosed.kind
         elif "discharger of SP-" not in row.actor and row.actor.rpartition(" (")[0] not in theirs:
-            acts.append(str(row.payload["act"].get("type")))
+            acts.append(str(row.opened["act"].get("type")))
     return Known(spill, acts, is_closed, _latest(chain))
 
 

@@ -16,6 +16,7 @@ from sqlmodel import col
 from deadlines import PlannedRung, next_rung
 from service.events import AcknowledgementExpired, ObligationAcknowledged, RungHeld, RungReached, RungReachedNobody, RungRested
 from service.ladders import Step, acknowledgement_lasts, climbing
+from service.personal import rejoined
 from service.quiet_hours import WAITS_WITH_MORE_THAN
 from service.tables import EventRow, MessageRow, Obligation, Spill
 from service.transaction import Transaction
@@ -46,18 +47,20 @@ async def acknowledgements(tx: Transaction, spill: Spill, obligation: Obligation
         .where(col(EventRow.spill_id) == spill.id, col(EventRow.kind) == ObligationAcknowledged.kind)
         .order_by(col(EventRow.id))
     )
-    return [(row.payload["person"], row.recorded_at) for row in rows.scalars() if row.payload["obligation"] == obligation.id]
+    return [(row.payload["person"], row.recorded_at) for row in rows.scalars() if row.opened["obligation"] == obligation.id]
 
 
 async def kept_back(tx: Transaction, spill: Spill, obligation: Obligation, rungs: Sequence[PlannedRung]) -> list[Kept]:
     """The rungs of the present plan that are kept back and not climbed yet."""
     kinds = (RungRested.kind, RungHeld.kind, RungReached.kind, RungReachedNobody.kind)
-    query = select(col(EventRow.kind), col(EventRow.payload)).where(col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_(kinds))
+    columns = (col(EventRow.kind), col(EventRow.opened), col(EventRow.sealed))
+    query = select(*columns).where(col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_(kinds)).order_by(col(EventRow.id))
     by_step = {rung.step: rung for rung in rungs}
     kept: dict[str, Kept] = {}
-    for kind, payload in await tx.session.execute(query.order_by(col(EventRow.id))):
-        if payload["obligation"] != obligation.id:
+    for kind, opened, sealed in await tx.session.execute(query):
+        if opened["obligation"] != obligation.id:
             continue
+        payload = rejoined(kind, opened, sealed, destroyed=True)
         until = payload.get("until") if payload.get("plan") == obligation.plan_no else None  # a plan before this one keeps nothing back
         for step in payload["steps"]:
             kept.pop(step, None)

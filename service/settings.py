@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfig
 
 from notifiers.addresses import is_country, problem_with_email
 from service.errors import BadInput
+from service.provider_settings import ProviderSettings
 
 _PREFIX, _OF_TESTS = "SPILLCLOCK_", "SPILLCLOCK_TESTS_"
 # The city of a first look, where no setting says otherwise.
@@ -53,7 +54,7 @@ class PackSettings(BaseSettings):
         return value
 
 
-class Settings(PackSettings):
+class Settings(PackSettings, ProviderSettings):
     """Everything an operator can set. With no mail or SMS provider, every message goes to outbox.jsonl in the data folder."""
 
     home_dir: Path = Path("var")

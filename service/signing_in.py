@@ -83,11 +83,14 @@ async def by_code(house: House, half: str, code: str, device: Device, before: st
     raise BadInput("the code does not fit", ["Code: it does not fit, or was used already; right would be: the next one the app shows"])
 
 
-async def admit(tx: Transaction, account: Account, device: Device, way: str, before: str = "") -> Entered:
-    """Open a session for whoever proved to own an account, or ask for the second step. Raises NotSignedIn for one without any role."""
+async def admit(tx: Transaction, account: Account, device: Device, way: str, before: str = "", *, is_both_steps: bool = False) -> Entered:
+    """Open a session for whoever proved to own an account, or ask for the second step, unless the way they came is both steps already.
+
+    Raises NotSignedIn for an account without any role.
+    """
     if account.id not in await staff_by_account(tx, [account]):
         raise NotSignedIn("this account has no role any more")
-    if not second_factor.is_on(account):
+    if is_both_steps or not second_factor.is_on(account):
         return Entered(await _open(tx, account, device, way, before))
     return Entered(await issue(tx, account, "half", HALF_LASTS, name=way), asks_code=True)
 

@@ -12,13 +12,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, SelectBase, UnaryExpression, bindparam, column, false, func, select, text
-from sqlalchemy.sql.operators import custom_op
+from sqlalchemy import ColumnElement, Integer, SelectBase, bindparam, column, false, func, literal_column, select, text
 from sqlmodel import col
 
 from service import events
 from service.board_tables import BoardLine, SpillWords
 from service.events import SpillEvent
+from service.personal import rejoined
 from service.tables import EventRow
 from service.transaction import Transaction
 
@@ -97,6 +97,9 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.SplitOff: _of("origin", "reason"),
     events.SpillReferred: _of("agency", "contact", "sent", "because"),
     events.OfficerAssigned: _of("officer"),
+    events.CauseFound: _of("cause", "note"),
+    events.ParticularsRecorded: _amended,
+    events.PersonalDestroyed: _of("reason"),  # what was destroyed is then no longer found either
     events.RungHeld: _nothing,
     events.AcknowledgementExpired: _nothing,
     events.RungReached: _nothing,
@@ -179,13 +182,13 @@ async def words_on_record(tx: Transaction, spill_ids: Sequence[int], forgotten_t
     )
     found = {number: words_of_reference(reference) for number, reference in references}
     query = (
-        select(col(EventRow.id), col(EventRow.spill_id), col(EventRow.kind), col(EventRow.payload))
+        select(col(EventRow.id), col(EventRow.spill_id), col(EventRow.kind), col(EventRow.opened), col(EventRow.sealed))
         .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(_SEARCHED_KINDS))
         .order_by(col(EventRow.id))
     )
-    for event_id, number, kind, payload in await tx.session.execute(query):
+    for event_id, number, kind, opened, sealed in await tx.session.execute(query):
         if event_id > forgotten_to.get(number, 0):
-            found[number] |= words_of(events.read_event(kind, payload))
+            found[number] |= words_of(events.read_event(kind, rejoined(kind, opened, sealed, destroyed=True)))
     return {number: " ".join(sorted(words)[:_MOST_KEPT]) for number, words in found.items()}
 
 
@@ -214,8 +217,7 @@ def matching(tx: Transaction, typed: str) -> ColumnElement[bool]:
         return col(BoardLine.spill_id).in_(_found(words, embedded=False))
     # The plus keeps SQLite from looking up each spill that has a word which nearly all have: it goes along the order of the board instead,
     # which is quick for rare words, too.
-    number: Any = col(BoardLine.spill_id)
-    return UnaryExpression(number, operator=custom_op("+")).in_(_found(words, embedded=True))
+    return literal_column("+board_line.spill_id", Integer).in_(_found(words, embedded=True))
 
 
 def _found(words: Sequence[str], *, embedded: bool) -> SelectBase:

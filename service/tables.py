@@ -8,6 +8,7 @@ from sqlalchemy import JSON, CheckConstraint, Column, Index, Text, UniqueConstra
 from sqlmodel import Field, SQLModel
 
 from service.columns import json_column, text_column
+from service.personal import ACTOR, rejoined
 from service.telling_tables import Advisory as Advisory
 from service.telling_tables import Closure as Closure
 from service.telling_tables import MessageTemplate as MessageTemplate
@@ -46,25 +47,71 @@ class Spill(SQLModel, table=True):
     # The spill that this report tells of, too; and who of the staff answers for this one, by e-mail address.
     merged_into: int | None = Field(default=None, foreign_key="spill.id", index=True)
     officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
+    # Why it came to it, a word of service/causes.py; empty while nobody knows.
+    cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
 
 
 class EventRow(SQLModel, table=True):
-    """One thing that happened. `happened_at` in the world, `recorded_at` by us."""
+    """One thing that happened. `happened_at` in the world, `recorded_at` by us.
+
+    What may tell of a person is sealed apart (service/personal.py). `payload` and `actor` are the whole; the columns of these names hold
+    the open part.
+    """
 
     __tablename__ = "event"
     id: int | None = Field(default=None, primary_key=True)
     spill_id: int = Field(foreign_key="spill.id", index=True)
     kind: str = Field(max_length=40, index=True)
-    payload: dict[str, Any] = json_column()
-    actor: str = Field(max_length=200)
+    opened: dict[str, Any] = Field(sa_column=Column("payload", JSON, nullable=False))
+    shown_actor: str = Field(max_length=200, sa_column_kwargs={"name": "actor"})
     happened_at: datetime
     recorded_at: datetime
+    # The sealed part with the salt of its commitment, `seal`, which the chain covers. Destroyed, the first two are empty, and the event of
+    # the number `destroyed_by` says so. Where nothing was personal, all are.
+    sealed: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    salt: str | None = Field(default=None, max_length=32)
+    seal: str | None = Field(default=None, max_length=64)
+    destroyed_by: int | None = None
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What the event says, whole; stand-ins for what was sealed where that was destroyed."""
+        return rejoined(self.kind, self.opened, self.sealed, destroyed=self.seal is not None)
+
+    @property
+    def actor(self) -> str:
+        """Who did it; without the name of somebody who has no account where that was destroyed."""
+        return str((self.sealed or {}).get(ACTOR, self.shown_actor))
+
+
+class Chain(SQLModel, table=True):
+    """How far a chain of the record has come: its last record. There is one for each city, and one for spills of no city."""
+
+    name: str = Field(primary_key=True, max_length=40)
+    number: int
+    hash: str = Field(max_length=64)
+
+
+class ChainRecord(SQLModel, table=True):
+    """The place of an event in its chain: `number` from 1, the hash of the record before, its own. Only added, never changed."""
+
+    __tablename__ = "chain_record"
+    __table_args__ = (UniqueConstraint("chain", "number"),)
+    event_id: int = Field(primary_key=True, foreign_key="event.id", sa_column_kwargs={"autoincrement": False})
+    chain: str = Field(max_length=40)
+    number: int
+    previous: str = Field(max_length=64)
+    hash: str = Field(max_length=64)
 
 
 class Obligation(SQLModel, table=True):
     """A clock of a spill as it was decided, with its place on the ladder."""
 
-    __table_args__ = (UniqueConstraint("spill_id", "duty", "event_no", "occurrence"),)
+    __table_args__ = (
+        UniqueConstraint("spill_id", "duty", "event_no", "occurrence"),
+        # All that numbers are counted from, so that none of the wide rows is read for them.
+        Index("ix_obligation_numbers", "state", "due_at", "act", "duty", "spill_id"),
+    )
     id: int | None = Field(default=None, primary_key=True)
     spill_id: int = Field(foreign_key="spill.id", index=True)
     duty: str = Field(max_length=120, index=True)
@@ -144,6 +191,8 @@ class MessageRow(SQLModel, table=True):
     # Where it stays silent until then, the next channel is used (None: nothing is awaited).
     silent_until: datetime | None = Field(default=None, index=True)
     subscription_id: int | None = Field(default=None, foreign_key="subscription.id", index=True)
+    # The account of staff that a letter is about: a link to sign in, or what was changed.
+    account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
 
 
 class Attempt(SQLModel, table=True):

@@ -17,10 +17,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlmodel import col
 
 from deadlines import Places, Rulebook
+from service.chain import End, Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
 from service.clock import Now
 from service.errors import NotKnown
-from service.events import SpillEvent, read_event
+from service.events import PersonalDestroyed, SpillEvent, read_event
 from service.passwords import Passwords
+from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Spill
 
@@ -77,6 +79,8 @@ class House:
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
     bell: Bell = field(default_factory=Bell)
     sent_today: SentToday = field(default_factory=SentToday)
+    # Where the chains of the record ended when this process wrote last.
+    ends: dict[str, End] = field(default_factory=dict)
     # The counts of service/turnstile.py that are over their limit, each with the end of its stretch, as this process met them.
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
@@ -110,6 +114,23 @@ class Recorded:
     happened_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class _Unchained:
+    """An event that was recorded, by the chain it will stand in, with the columns it was stored by."""
+
+    chain: str
+    reference: str
+    columns: Mapping[str, Any]
+    stored: EventRow | int  # with its number, or that alone
+
+    @property
+    def number(self) -> int:
+        number = self.stored if isinstance(self.stored, int) else self.stored.id
+        if number is None:
+            raise ValueError("an event is stored before it gets its place")
+        return number
+
+
 class Transaction:
     """A transaction under way. `now` is the same for everything in it; `actor` is who did it, for the record."""
 
@@ -123,11 +144,16 @@ class Transaction:
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
         self._recorded: list[tuple[int, SpillEvent]] = []
+        # What was recorded and has no place in a chain yet.
+        self._unchained: list[_Unchained] = []
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
         moment = happened_at or self.now
-        self.session.add(EventRow(**self._entry(spill, event, moment)))
+        columns = self._entry(spill, event, moment)
+        row = EventRow(**columns)
+        self.session.add(row)
+        self._unchained.append(_Unchained(chain_of(spill.city), spill.reference, columns, row))
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
 
@@ -138,15 +164,21 @@ class Transaction:
                 raise ValueError(f"{event.kind} has reactions: it is recorded by itself")
         if events:
             await self.session.flush()  # what was recorded before comes before
-            await self.session.execute(insert(EventRow), [self._entry(spill, event, self.now) for spill, event in events])
+            rows = [self._entry(spill, event, self.now) for spill, event in events]
+            stored = insert(EventRow).returning(col(EventRow.id), sort_by_parameter_order=True)
+            numbers = (await self.session.execute(stored, rows)).scalars().all()
+            for number, row, (spill, _) in zip(numbers, rows, events, strict=True):
+                self._unchained.append(_Unchained(chain_of(spill.city), spill.reference, row, number or 0))
 
     def _entry(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> dict[str, Any]:
         if spill.id is None:
             raise ValueError("a spill is stored before its events")
         self._recorded.append((spill.id, event))
+        opened, shown_actor, sealed = parted(event.kind, event.model_dump(mode="json"), self.actor)
+        salt = new_salt() if sealed else None
         return {
-            "spill_id": spill.id, "kind": event.kind, "payload": event.model_dump(mode="json"), "actor": self.actor,
-            "happened_at": happened_at, "recorded_at": self.now,
+            "spill_id": spill.id, "kind": event.kind, "opened": opened, "shown_actor": shown_actor, "happened_at": happened_at,
+            "recorded_at": self.now, "sealed": sealed, "salt": salt, "seal": seal_of(sealed, salt) if sealed and salt else None,
         }  # fmt: skip
 
     async def _finish(self) -> None:
@@ -154,9 +186,19 @@ class Transaction:
         if self._recorded:
             for reaction in self.house.last_reactions:
                 await reaction(self, tuple(self._recorded))
+            await self._chain_up()
         if self.wakes_worker and not self.house.settings.is_embedded:  # told to the others with the commit, not before and not without it
             await self.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
         await self.session.commit()
+
+    async def _chain_up(self) -> None:
+        """Give everything that was recorded its place in the chain of its city. The last thing before a commit: it holds up all others."""
+        if not self._unchained:
+            return
+        await self.session.flush()
+        entries = [Entry(one.chain, one.number, digest_of(record_of(one.number, one.reference, one.columns))) for one in self._unchained]
+        self._unchained = []
+        await append(await self.session.connection(), entries, self.house.ends, locks=not self.house.settings.is_embedded)
 
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
@@ -179,8 +221,14 @@ class Transaction:
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
         """All events of a spill in the order they were recorded."""
-        rows = (await self.session.execute(select(EventRow).where(col(EventRow.spill_id) == spill.id).order_by(col(EventRow.id)))).scalars()
-        return [(row, read_event(row.kind, row.payload)) for row in rows]
+        query = select(EventRow).where(col(EventRow.spill_id) == spill.id).order_by(col(EventRow.id))
+        rows = (await self.session.execute(query)).scalars().all()
+        instead: dict[str, dict[str, Any]] = {}
+        if any(row.destroyed_by for row in rows):
+            for row in rows:
+                if row.kind == PersonalDestroyed.kind:
+                    instead.update(row.payload["instead"])
+        return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
 
 
 def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:

@@ -45,8 +45,10 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True) -> House:
     """A house over the database of the settings; not `durable` where nobody keeps it.
 
-    Raises PackError for faulty packs, BadInput where a city is to be served that has none.
+    Raises PackError for faulty packs, BadInput where a city is to be served that has none, or a provider is set in part.
     """
+    if settings.oidc_faults:
+        raise BadInput("the identity provider cannot be used", settings.oidc_faults)
     law, places = open_rulebook(settings.packs), open_places(settings.packs)
     _check_served(settings, law)
     engine = open_engine(settings, durable=durable)
@@ -55,6 +57,10 @@ def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True
 
 
 def _check_served(settings: Settings, law: Rulebook) -> None:
+    city = settings.oidc_new_accounts.partition(":")[2]
+    if city and city not in (settings.served or law.cities):
+        right = f"right would be: viewer, or viewer:{(settings.served or law.cities)[0]}"
+        raise BadInput("new accounts would be of a city that is not served", [f"SPILLCLOCK_OIDC_NEW_ACCOUNTS: {city!r} is none; {right}"])
     unknown = [city for city in settings.served if city not in law.cities]
     if unknown:
         right = f"right would be: a list of some of {', '.join(law.cities)}, separated by commas"

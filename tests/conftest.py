@@ -95,15 +95,42 @@ def chromium() -> str:
 # Journeys and looks in a real browser, hostile files, all samples on all papers: over ten minutes of two cores. `make test-long` runs them
 # too. They are out of the way of CI, which has fifteen minutes.
 LONG = (
-    "test_accounts_in_chromium", "test_api_photos", "test_axe", "test_board_in_chromium", "test_calendar_in_chromium",
+    "test_accounts_in_chromium",
+    "test_api_photos",
+    "test_axe",
+    "test_board_in_chromium",
+    "test_bundle_lived",
+    "test_calendar_in_chromium",
     "test_city_texts_in_chromium",
-    "test_discharger_in_chromium", "test_guard_in_chromium", "test_held", "test_on_call_in_chromium", "test_quantities_in_chromium",
+    "test_discharger_in_chromium",
+    "test_guard_in_chromium",
+    "test_held",
+    "test_hostile_files",
+    "test_kept_files_hostile",
+    "test_keyboard",
+    "test_merging_sequences",
+    "test_numbers_in_chromium",
+    "test_on_call_in_chromium",
+    "test_one_spill_in_chromium",
+    "test_papers",
+    "test_papers_in_chromium",
+    "test_papers_of_samples",
+    "test_passkeys_in_chromium",
+    "test_photos",
+    "test_photos_in_chromium",
+    "test_privacy",
+    "test_public_map",
+    "test_public_map_in_chromium",
+    "test_quantities_in_chromium",
     "test_real_reports",
-    "test_hostile_files", "test_keyboard", "test_kept_files_hostile", "test_merging_sequences", "test_one_spill_in_chromium", "test_papers",
-    "test_photos", "test_photos_in_chromium", "test_privacy", "test_public_map", "test_public_map_in_chromium", "test_report_again",
-    "test_report_again_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
+    "test_report_again",
+    "test_report_again_in_chromium",
+    "test_report_guard",
+    "test_report_in_chromium",
+    "test_sample_narratives",
+    "test_status_in_chromium",
     "test_turnstile",
-)  # fmt: skip
+)
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 
 

@@ -7,6 +7,7 @@ from service.api import (
     cities,
     clocks,
     closing,
+    numbers,
     photos,
     public_spills,
     quantities,
@@ -37,6 +38,7 @@ router.include_router(rotas.router, dependencies=[Security(KEY)])
 router.include_router(replies.router, dependencies=[Security(KEY)])
 router.include_router(templates.router, dependencies=[Security(KEY)])
 router.include_router(subscriptions.router, dependencies=[Security(KEY)])
+router.include_router(numbers.router, dependencies=[Security(KEY)])
 router.include_router(whole_spills.router, dependencies=[Security(KEY)])
 
 __all__ = ["OPEN_DATA", "router"]

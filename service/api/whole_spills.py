@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from deadlines import as_z
-from service import assigning, merging, referrals, splitting
+from service import assigning, causes, merging, referrals, splitting
 from service.access import spill_for
 from service.api.callers import house_of, read_body, signed_in
 from service.closing import History
@@ -72,6 +72,15 @@ class OfficerIn(BaseModel):
     officer: str
 
 
+class CauseIn(BaseModel):
+    """The cause of a spill: a word of the list, or nothing for not known; `source` says by whom it is known."""
+
+    model_config = ConfigDict(extra="forbid")
+    cause: str
+    note: str = ""
+    source: str = STAFF
+
+
 @router.post("/spills/{reference}/merge")
 async def merge(request: Request, reference: str) -> dict[str, Any]:
     """Merge a report into the spill that it tells of, too. Said again, it changes nothing.
@@ -133,6 +142,17 @@ async def put_in_charge(request: Request, reference: str) -> dict[str, Any]:
         return await _standing(tx, spill)
 
 
+@router.put("/spills/{reference}/cause")
+async def find_cause(request: Request, reference: str) -> dict[str, Any]:
+    """Record why it came to the spill, or that this is not known after all."""
+    staff = await signed_in(request)
+    given = await read_body(request, CauseIn)
+    async with transaction(house_of(request), staff.email) as tx:
+        spill = await spill_for(tx, staff, reference, "officer")
+        await causes.find_cause(tx, spill, given.cause, given.note, given.source)
+        return await _standing(tx, spill)
+
+
 async def _standing(tx: Transaction, spill: Spill) -> dict[str, Any]:
     return {"reference": spill.reference, **await whole_json(tx, spill, await tx.history(spill))}
 
@@ -150,6 +170,7 @@ async def whole_json(tx: Transaction, spill: Spill, history: History) -> dict[st
             {**event.model_dump(), "at": as_z(row.happened_at), "by": row.actor} for row, event in referrals.referrals_in(list(history))
         ],
         "officer": spill.officer,
+        "cause": spill.cause or None,
     }
 
 

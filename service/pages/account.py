@@ -9,13 +9,11 @@ import segno
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
-from starlette.background import BackgroundTask
 
-from service import accounts, api_keys, second_factor, signing_in, staff_log, turnstile
+from service import account_letters, accounts, api_keys, passkeys, provider_sign_in, second_factor, signing_in, staff_log, turnstile
 from service.access import SCOPES, Staff, account_of
 from service.errors import BadInput, Conflict, NotAllowed
 from service.lockout import Locked
-from service.pages import account_mail
 from service.pages.entrance import SESSION_COOKIE, StaffRoute, device_of, signed_in
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
@@ -30,20 +28,23 @@ SCOPE_WORDS = {
     "act": "Do what an officer does, and read",
     "manage": "Do what a manager does, act and read",
 }
-_CANNOT = (BadInput, NotAllowed, Conflict, Locked)
+CANNOT = (BadInput, NotAllowed, Conflict, Locked)
 Cannot = BadInput | NotAllowed | Conflict | Locked
 
 
 @router.get("")
 async def account_page(request: Request) -> Response:
     """The account of whoever is signed in."""
-    return await _page(request, await signed_in(request))
+    return await page(request, await signed_in(request))
 
 
-async def _page(request: Request, staff: Staff, error: Cannot | None = None, typed: Fields | None = None, key: str = "") -> Response:
+async def page(request: Request, staff: Staff, error: Cannot | None = None, typed: Fields | None = None, key: str = "") -> Response:
+    """The account of somebody, with what is wrong, or with a key that was just made."""
     house = house_of(request)
     async with reading(house) as tx:
         account = await account_of(tx, staff.email)
+        link = await provider_sign_in.link_of(tx, account)
+        own_passkeys = await passkeys.of_account(tx, account)
         sessions, keys = await accounts.sessions_of(tx, account), await api_keys.of_account(tx, account)
         left, actions = await second_factor.codes_left(tx, account), await staff_log.actions_about(tx, account.id or 0, 30)
     faults: Sequence[str] = (error.faults or [str(error)]) if error else ()
@@ -52,6 +53,7 @@ async def _page(request: Request, staff: Staff, error: Cannot | None = None, typ
         roles=role_words(request, staff.roles), is_on=second_factor.is_on(account), codes_left=left, sessions=sessions, keys=keys,
         scopes={scope: SCOPE_WORDS[scope] for scope in SCOPES}, lifetimes=api_keys.LIFETIMES, shortest=SHORTEST, faults=faults,
         cities={city: city_name(house, city) for city in house.cities if staff.may_see(city)}, key=key, typed=typed or Fields(),
+        passkeys=own_passkeys, provider_link=link, makes_passkeys=passkeys.are_offered(house.settings), device=device_of(request).name,
         first_administrator=accounts.FIRST_ADMINISTRATOR, actions=actions, kinds=staff_log.KINDS, done=request.query_params.get("done", ""),
     )  # fmt: skip
 
@@ -63,17 +65,14 @@ def role_words(request: Request, roles: accounts.Roles) -> list[tuple[str, str]]
     return [("Every city" if city is None else city_name(house, city) if city in known else city, role) for city, role in roles.items()]
 
 
-async def _confirmed(request: Request, staff: Staff, fields: Fields) -> None:
+async def confirmed(request: Request, staff: Staff, fields: Fields) -> None:
     """Whoever sits here is who signed in. Raises NotAllowed, Locked."""
     await signing_in.confirm(house_of(request), staff, fields.values.get("current", [""])[-1], device_of(request))
 
 
-def _notice(request: Request, staff: Staff, what: str) -> BackgroundTask:
-    return BackgroundTask(account_mail.mail_notice, request, staff.email, what)
-
-
-def _back(done: str, notice: BackgroundTask | None = None) -> Response:
-    return RedirectResponse(f"{_HERE}?done={done}", 303, background=notice)
+def back(done: str) -> Response:
+    """Back to the page, which says what was done."""
+    return RedirectResponse(f"{_HERE}?done={done}", 303)
 
 
 @router.post("/password", dependencies=[Depends(turnstile.at("link"))])
@@ -84,11 +83,11 @@ async def set_password(request: Request) -> Response:
     try:
         if password != again:
             raise BadInput("not the same", ["The two passwords are not the same; right would be: the same one twice"])
-        await _confirmed(request, staff, fields)
+        await confirmed(request, staff, fields)
         await accounts.set_password(house_of(request), staff, password)
-    except _CANNOT as error:
-        return await _page(request, staff, error)
-    return _back("password", _notice(request, staff, "Your password was set, and every other device was signed out."))
+    except CANNOT as error:
+        return await page(request, staff, error)
+    return back("password")
 
 
 @router.post("/second-step/begin", dependencies=[Depends(turnstile.at("link"))])
@@ -96,11 +95,11 @@ async def begin_second_step(request: Request) -> Response:
     """Make a key for the authenticator app."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        await _confirmed(request, staff, fields)
+        await confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
             await second_factor.begin(tx, await account_of(tx, staff.email))
-    except _CANNOT as error:
-        return await _page(request, staff, error)
+    except CANNOT as error:
+        return await page(request, staff, error)
     return RedirectResponse(f"{_HERE}/second-step", 303)
 
 
@@ -138,11 +137,12 @@ async def second_step_on(request: Request) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     try:
         async with transaction(house_of(request), staff.email) as tx:
-            codes = await second_factor.switch_on(tx, await account_of(tx, staff.email), fields.text("code"))
+            account = await account_of(tx, staff.email)
+            codes = await second_factor.switch_on(tx, account, fields.text("code"))
+            await account_letters.notice(tx, account, "From now on a code of your authenticator app is asked for when you sign in.")
     except BadInput as error:
         return await _second_step_page(request, staff, error)
-    notice = _notice(request, staff, "From now on a code of your authenticator app is asked for when you sign in.")
-    return staff_page(request, "account_codes.html", staff=staff, codes=codes, after=notice)
+    return staff_page(request, "account_codes.html", staff=staff, codes=codes)
 
 
 @router.post("/second-step/off", dependencies=[Depends(turnstile.at("link"))])
@@ -150,12 +150,14 @@ async def second_step_off(request: Request) -> Response:
     """Ask for no code any more."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        await _confirmed(request, staff, fields)
+        await confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
-            await second_factor.switch_off(tx, await account_of(tx, staff.email))
-    except _CANNOT as error:
-        return await _page(request, staff, error)
-    return _back("second-step-off", _notice(request, staff, "No code is asked for any more when you sign in."))
+            account = await account_of(tx, staff.email)
+            await second_factor.switch_off(tx, account)
+            await account_letters.notice(tx, account, "No code is asked for any more when you sign in.")
+    except CANNOT as error:
+        return await page(request, staff, error)
+    return back("second-step-off")
 
 
 @router.post("/recovery-codes", dependencies=[Depends(turnstile.at("link"))])
@@ -163,14 +165,14 @@ async def new_recovery_codes(request: Request) -> Response:
     """New recovery codes in place of the old ones, shown this once."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        await _confirmed(request, staff, fields)
+        await confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
             account = await account_of(tx, staff.email)
             if not second_factor.is_on(account):
                 raise Conflict("the second step is off")
             codes = await second_factor.new_recovery_codes(tx, account)
-    except _CANNOT as error:
-        return await _page(request, staff, error)
+    except CANNOT as error:
+        return await page(request, staff, error)
     return staff_page(request, "account_codes.html", staff=staff, codes=codes)
 
 
@@ -180,7 +182,7 @@ async def end_session(request: Request, number: int) -> Response:
     staff = await signed_in(request)
     async with transaction(house_of(request), staff.email) as tx:
         await accounts.end_session(tx, await account_of(tx, staff.email), number)
-    return _back("session-ended")
+    return back("session-ended")
 
 
 @router.post("/sign-out-everywhere")
@@ -200,13 +202,13 @@ async def make_key(request: Request) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     days = fields.text("days")
     try:
-        await _confirmed(request, staff, fields)
+        await confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
             lasts = int(days) if days.isascii() and days.isdecimal() and len(days) < 5 else None if days == "never" else 0
             key, _ = await api_keys.make(tx, staff, fields.text("name"), fields.all("scope"), fields.text("city") or None, lasts)
-    except _CANNOT as error:
-        return await _page(request, staff, error, fields)
-    return await _page(request, staff, key=key)
+    except CANNOT as error:
+        return await page(request, staff, error, fields)
+    return await page(request, staff, key=key)
 
 
 @router.post("/keys/{number}/revoke")
@@ -215,4 +217,4 @@ async def revoke_key(request: Request, number: int) -> Response:
     staff = await signed_in(request)
     async with transaction(house_of(request), staff.email) as tx:
         await api_keys.revoke(tx, await account_of(tx, staff.email), number)
-    return _back("key-revoked")
+    return back("key-revoked")

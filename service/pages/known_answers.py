@@ -74,9 +74,14 @@ class Known:
         when = self.moment("discharged_at")
         if not when:
             return ""
-        if _is_start_stated(self.history):
+        if self.is_start_stated:
             return self.speech.say("It began %(when)s.", when=when)
         return self.speech.say("It was first seen about %(when)s. When it began is not on record.", when=when)
+
+    @property
+    def is_start_stated(self) -> bool:
+        """Whether a person said when it began; else its time is when it was seen."""
+        return _is_start_stated(self.history)
 
     def ended(self) -> str:
         """When it ended, in a sentence."""

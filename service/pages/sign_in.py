@@ -9,11 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.background import BackgroundTask
 
-from service import accounts, signing_in, turnstile
+from service import accounts, passkeys, provider_sign_in, signing_in, turnstile
 from service.access import close_session, valid
 from service.errors import BadInput, NotSignedIn
 from service.lockout import Locked
-from service.pages import account_mail
 from service.pages.entrance import SESSION_COOKIE, admitted, device_of, next_page
 from service.pages.fields import read_fields
 from service.pages.rendering import house_of, is_secure, staff_page
@@ -30,13 +29,18 @@ _NO_TOKEN = "This token is not valid, used up or out of date. Ask for a new link
 @router.get("/sign-in")
 async def sign_in_form(request: Request) -> Response:
     """Ask for an e-mail address and a password, or for a token that was given by hand."""
-    return _form(request, next_page(request.query_params.get("next", "")))
+    return form(request, next_page(request.query_params.get("next", "")))
 
 
-def _form(
+def form(
     request: Request, wanted: str, problem: str = "", status: int = 200, email: str = "", mailing: BackgroundTask | None = None
 ) -> Response:
-    return staff_page(request, "sign_in.html", status, wanted=wanted, sent=mailing is not None, problem=problem, email=email, after=mailing)
+    """The page to sign in on, with what is wrong. `mailing` runs once it is sent."""
+    settings = house_of(request).settings
+    return staff_page(
+        request, "sign_in.html", status, wanted=wanted, sent=mailing is not None, problem=problem, email=email, after=mailing,
+        passkeys=passkeys.are_offered(settings), provider=settings.oidc_called if provider_sign_in.is_offered(settings) else "",
+    )  # fmt: skip
 
 
 @router.post("/sign-in", dependencies=[Depends(turnstile.at("sign-in"))])
@@ -47,23 +51,23 @@ async def sign_in(request: Request) -> Response:
     if fields.text("token"):
         return await _by_token(request, fields.text("token"), wanted)
     if not email:
-        return _form(request, wanted, "Enter your e-mail address, or a token.", 422)
+        return form(request, wanted, "Enter your e-mail address, or a token.", 422)
     password = fields.values.get("password", [""])[-1]  # with the space around it, if there is any
     by = fields.text("by") or ("password" if password else "link")
     if by != "password":
-        mailing = BackgroundTask(account_mail.mail_link_to_sign_in, request, email, wanted)
-        return _form(request, wanted, mailing=mailing)
+        mailing = BackgroundTask(accounts.mail_link, house_of(request), email, "link", wanted)
+        return form(request, wanted, mailing=mailing)
     if not password:
-        return _form(request, wanted, "Enter your password, or have a link mailed to you.", 422, email)
+        return form(request, wanted, "Enter your password, or have a link mailed to you.", 422, email)
     try:
-        entered = await signing_in.by_password(house_of(request), email, password, device_of(request), _session(request))
+        entered = await signing_in.by_password(house_of(request), email, password, device_of(request), session_of(request))
     except NotSignedIn:
-        return _form(request, wanted, _NOT_A_PAIR, 401, email)
+        return form(request, wanted, _NOT_A_PAIR, 401, email)
     except Locked as error:
-        response = _form(request, wanted, _wait(error), 429, email)
+        response = form(request, wanted, _wait(error), 429, email)
         response.headers["Retry-After"] = str(error.retry_after)
         return response
-    return _on(request, entered, wanted)
+    return go_on(request, entered, wanted)
 
 
 def _wait(error: Locked) -> str:
@@ -71,11 +75,12 @@ def _wait(error: Locked) -> str:
     return f"Too many tries failed. Try again in {minutes} {'minute' if minutes == 1 else 'minutes'}, or have a link mailed to you."
 
 
-def _session(request: Request) -> str:
+def session_of(request: Request) -> str:
+    """The session that the browser holds, whoever's it is, or nothing."""
     return request.cookies.get(SESSION_COOKIE, "")
 
 
-def _on(request: Request, entered: signing_in.Entered, wanted: str) -> Response:
+def go_on(request: Request, entered: signing_in.Entered, wanted: str) -> Response:
     """In, or on to the code."""
     if not entered.asks_code:
         response = admitted(request, entered.token, wanted)
@@ -92,10 +97,10 @@ def _on(request: Request, entered: signing_in.Entered, wanted: str) -> Response:
 async def _by_token(request: Request, token: str, wanted: str) -> Response:
     by = signing_in.by_link if token.startswith("sc_link_") else signing_in.by_token
     try:
-        entered = await by(house_of(request), token, device_of(request), _session(request))
+        entered = await by(house_of(request), token, device_of(request), session_of(request))
     except NotSignedIn:
-        return _form(request, wanted, _NO_TOKEN, 401)
-    return _on(request, entered, wanted)
+        return form(request, wanted, _NO_TOKEN, 401)
+    return go_on(request, entered, wanted)
 
 
 @router.get("/sign-in/code")
@@ -116,16 +121,16 @@ async def take_code(request: Request) -> Response:
     fields = await read_fields(request)
     wanted, half = next_page(fields.text("next")), request.cookies.get(_HALF_COOKIE, "")
     try:
-        entered = await signing_in.by_code(house_of(request), half, fields.text("code"), device_of(request), _session(request))
+        entered = await signing_in.by_code(house_of(request), half, fields.text("code"), device_of(request), session_of(request))
     except NotSignedIn:
-        return _form(request, wanted, "That took too long. Begin again.", 401)
+        return form(request, wanted, "That took too long. Begin again.", 401)
     except BadInput as error:
         return staff_page(request, "sign_in_code.html", 422, wanted=wanted, problem=error.faults[0])
     except Locked as error:
         response = staff_page(request, "sign_in_code.html", 429, wanted=wanted, problem=_wait(error).partition(", or")[0] + ".")
         response.headers["Retry-After"] = str(error.retry_after)
         return response
-    return _on(request, entered, wanted)
+    return go_on(request, entered, wanted)
 
 
 @router.get("/enter/{token}")
@@ -153,7 +158,7 @@ async def recover(request: Request) -> Response:
     email = (await read_fields(request)).text("email")
     if not email:
         return staff_page(request, "recover.html", 422, sent=False, problem="Enter your e-mail address.")
-    mailing = BackgroundTask(account_mail.mail_link_to_recover, request, email)
+    mailing = BackgroundTask(accounts.mail_link, house_of(request), email, "recover")
     return staff_page(request, "recover.html", sent=True, problem="", after=mailing)
 
 
@@ -168,7 +173,7 @@ async def _password_page(request: Request, token: str, problem: str = "", status
         async with reading(house_of(request)) as tx:
             account, purpose = await accounts.owner_of(tx, token)
     except NotSignedIn:
-        return _form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
+        return form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
     return staff_page(
         request, "set_password.html", status, token=token, email=account.email, purpose=purpose, problem=problem, shortest=SHORTEST
     )
@@ -185,23 +190,20 @@ async def set_password(request: Request, token: str) -> Response:
     try:
         account = await accounts.set_by_link(house, token, password)
         async with transaction(house, account.email) as tx:
-            entered = await signing_in.admit(tx, account, device_of(request), "mailed link", _session(request))
+            entered = await signing_in.admit(tx, account, device_of(request), "mailed link", session_of(request))
     except BadInput as error:
         return await _password_page(request, token, error.faults[0], 422)
     except NotSignedIn:
-        return _form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
-    response = _on(request, entered, "/staff/account")
-    if password:
-        response.background = BackgroundTask(account_mail.mail_notice, request, account.email, "Your password was set by a mailed link.")
-    return response
+        return form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
+    return go_on(request, entered, "/staff/account")
 
 
 @router.post("/sign-out")
 async def sign_out(request: Request) -> Response:
     """End the session."""
-    if _session(request):
+    if session_of(request):
         async with transaction(house_of(request), "sign-out") as tx:
-            await close_session(tx, _session(request))
+            await close_session(tx, session_of(request))
     response = RedirectResponse("/staff/sign-in", 303)
     response.delete_cookie(SESSION_COOKIE, path="/")
     return response

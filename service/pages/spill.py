@@ -15,6 +15,7 @@ from deadlines.facts import CHOICES, EVENT_KEYS, FLAGS
 from deadlines.quantities import GALLONS
 from service import obligations, replies
 from service.access import ROLES, Staff, spill_for
+from service.causes import CAUSES, causes_in
 from service.errors import BadInput, Conflict, NotKnown
 from service.events import ObligationAcknowledged, SpillEvent
 from service.fact_sources import SOURCES, STAFF
@@ -80,7 +81,8 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         cities=_cities(house, spill), people=people, links=links, whole=whole, sources=[(key, says) for key, (says, _) in SOURCES.items()],
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), units=list(GALLONS),
         rq=finding_of(house.rulebook.quantities, spill.facts), amount=typed_facts(spill, zone),
-        place=place_shown(house, spill), closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
+        place=place_shown(house, spill), causes=causes_in(history), cause_words=CAUSES,
+        closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
     )  # fmt: skip
 
 

@@ -134,6 +134,12 @@ _TOGETHER: Mapping[type[e.SpillEvent], tuple[str, str]] = {
 }
 
 
+def sentence_of(house: House, spill: Spill, zone: ZoneInfo, event: e.SpillEvent) -> tuple[str, Sequence[str]]:
+    """One event by itself as a sentence, and its details."""
+    says, details, _ = _parts(_Scene(house, spill, zone), event)
+    return says, details
+
+
 def _parts(scene: _Scene, event: Any) -> tuple[str, list[str], str]:
     tell = _TELLERS[type(event)]
     says, details, tone = tell(scene, event)

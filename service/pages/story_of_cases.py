@@ -1,4 +1,4 @@
-"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge."""
+"""What staff decided about whole spills, as sentences of the story: merged, taken apart, split, referred, put in charge, redacted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from service import events as e
+from service.causes import CAUSES
+from service.fact_sources import SOURCES
 from service.pages import words
+from service.pages.particular_words import particular_told
+from service.pages.speech import ENGLISH
+from service.particulars import PARTICULARS
 
 Told = tuple[str, list[str], str]
 
@@ -44,8 +49,36 @@ def _referred(_: Any, event: e.SpillReferred) -> Told:
     return f"{event.agency}{whom} was asked{how} to deal with it: {event.because}.", [f"They were given: {event.sent}"], "plain"
 
 
+def _cause(_: Any, event: e.CauseFound) -> Told:
+    says = CAUSES.get(event.cause, words.plain(event.cause))
+    told = f"Cause: {says[:1].lower()}{says[1:]}." if event.cause else "The cause is not known after all."
+    return told, [part for part in (event.note, f"{SOURCES[event.source][0]}.") if part], "plain"
+
+
 def _assigned(_: Any, event: e.OfficerAssigned) -> Told:
     return (f"{event.officer} is in charge." if event.officer else f"{event.before} is no longer in charge; nobody is."), [], "plain"
+
+
+def _particulars(scene: Any, event: e.ParticularsRecorded) -> Told:
+    details = []
+    for key, (before, after) in event.changes.items():
+        was, now = (particular_told(ENGLISH, scene.zone, key, value) or "not known" for value in (before, after))
+        details.append(f"{PARTICULARS[key].label}: {now}{f' (before: {was})' if before is not None else ''}")
+    told = (
+        "What papers ask for was amended"
+        if any(was is not None for was, _ in event.changes.values())
+        else "What papers ask for was recorded"
+    )
+    return f"{told}{f': {event.reason}' if event.reason else ''}.", details, "plain"
+
+
+_BASES = {"retention": "its time of keeping was over", "request": "whoever it was about asked for it", "redaction": "it was redacted"}
+
+
+def _destroyed(_: Any, event: e.PersonalDestroyed) -> Told:
+    count = len(event.events)
+    what = f"What told of people in {count} {'entry' if count == 1 else 'entries'} of the record was destroyed"
+    return f"{what}, because {_BASES.get(event.basis, event.basis)}: {event.reason}.", [], "plain"
 
 
 TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
@@ -56,5 +89,8 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillSplit: lambda _, event: (f"The report tells of two spills; the second is {event.part}: {event.reason}.", [], "plain"),
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
+    e.CauseFound: _cause,
     e.OfficerAssigned: _assigned,
+    e.ParticularsRecorded: _particulars,
+    e.PersonalDestroyed: _destroyed,
 }

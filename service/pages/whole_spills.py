@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from deadlines import agencies_of, read_moment
 from deadlines.facts import CHOICES, METHODS
+from service import causes
 from service.access import Staff, spill_for
 from service.assigning import assign
 from service.errors import BadInput, Conflict, NotKnown
@@ -248,6 +249,18 @@ async def put_in_charge(request: Request, reference: str) -> Response:
     except BadInput as error:
         return await refused(request, reference, error)
     return _back(reference, "assigned-officer", "#people")
+
+
+@router.post("/{reference}/cause")
+async def find_cause(request: Request, reference: str) -> Response:
+    """Record why it came to the spill."""
+    staff, fields = await signed_in(request), await read_fields(request)
+    try:
+        async with working_on(request, staff, reference, "officer") as (tx, spill):
+            changed = await causes.find_cause(tx, spill, fields.text("cause"), fields.text("note"), fields.text("source", STAFF))
+    except BadInput as error:
+        return await refused(request, reference, error)
+    return _back(reference, "cause" if changed else "unchanged", "#facts-title")
 
 
 def _back(reference: str, done: str, place: str = "") -> Response:

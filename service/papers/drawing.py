@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
@@ -14,6 +16,7 @@ from typing import Any
 
 import typst
 
+from service.papers import drawing_apart
 from service.papers.kinds import Paper
 from service.papers.legible import FONT_FOLDER
 from service.papers.sheets import sheet_of
@@ -32,6 +35,46 @@ async def render(paper: Paper, language: str) -> bytes:
     The same paper gives the same bytes. It is tagged and holds to PDF/UA-1: what does not is not drawn but raises typst.TypstError.
     """
     return await asyncio.get_running_loop().run_in_executor(_hands, draw, paper, language)
+
+
+async def render_apart(paper: Paper, language: str) -> bytes:
+    """The same bytes, drawn in a process of its own: typst keeps what it has worked out, and a long paper would leave 80 MB behind.
+
+    Raises TypstFailed with what that process said.
+    """
+    said = speech(language if language in LANGUAGES else "en")
+    sheet = await asyncio.to_thread(sheet_of, paper, said)
+    try:
+        return await _drawn_apart(sheet, paper.made_at)
+    except TypstFailed:
+        if not sheet["seal"]:
+            raise
+        log.exception("the seal of %s cannot be drawn; a paper was made without it", sheet["city"])
+        return await _drawn_apart({**sheet, "seal": []}, paper.made_at)
+
+
+async def _drawn_apart(sheet: dict[str, Any], made_at: datetime) -> bytes:
+    asked = {
+        "sheet": json.dumps(sheet), "template": str(_TEMPLATES / "paper.typ"), "root": str(_TEMPLATES), "fonts": str(FONT_FOLDER),
+        "made_at": made_at.replace(microsecond=0).isoformat(),
+    }  # fmt: skip
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", drawing_apart.__file__, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE, env={"LANG": "C.UTF-8", "PATH": os.defpath},
+    )  # fmt: skip
+    try:
+        drawn, problem = await process.communicate(json.dumps(asked).encode())
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0 or not drawn.startswith(b"%PDF-"):
+        raise TypstFailed(f"{sheet['title']!r} cannot be drawn: {problem.decode('utf-8', 'replace').strip()[-2000:]}")
+    return drawn
+
+
+class TypstFailed(Exception):
+    """A paper could not be drawn in a process of its own."""
 
 
 def draw(paper: Paper, language: str) -> bytes:

@@ -90,4 +90,103 @@ class RecordCopy:
     flags: Sequence[str] = field(default=())  # what a person will check, in words
 
 
-Paper = Receipt | RecordCopy
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One thing that a form asks for. `says`: what is known of it, "" where nothing is; `note`: by whom it is known.
+
+    `by_hand`: a line to write on stands where nothing is known; else the words "Not known" do.
+    """
+
+    label: str
+    says: str
+    note: str = ""
+    by_hand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FormPart:
+    """Answers that belong together, under a heading. `words`: sentences that stand before them."""
+
+    heading: str
+    answers: Sequence[Answer]
+    words: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A call sheet, a report or a notice that is filled in from the record, with what is still missing."""
+
+    letterhead: Letterhead
+    reference: str
+    made_at: datetime
+    title: str
+    purpose: str
+    law: Sequence[str]  # the sections it is for
+    parts: Sequence[FormPart]
+    to: str = ""  # whom it goes to, with telephone numbers
+    standing: str = ""  # how far it is: a draft, not filed
+    due: Sequence[tuple[str, str]] = ()  # each duty that it serves, and when that is due
+    missing: Sequence[str] = ()  # labels of what the record should hold for it and does not
+    asked: Sequence[str] = ()  # what else the office may ask
+    blanks: Sequence[str] = ()  # labels of lines to write on
+
+
+# -- a paper that is made of parts, for records of any length
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 1 begins a part of the paper."""
+
+    text: str
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text as it is; `quoted`: as somebody wrote it."""
+
+    text: str
+    quoted: bool = False
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Labels, each with what is said of it; "" is told as not known."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the name of each column with its share of the width, and its rows."""
+
+    columns: Sequence[tuple[str, int]]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Heading | Words | Pairs | Bullets | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A paper of parts, or one volume of a long one: each is whole by itself, with the title of all."""
+
+    letterhead: Letterhead
+    reference: str
+    made_at: datetime
+    title: str
+    parts: Sequence[Part]
+    number: int = 1
+    of: int = 1
+
+
+Paper = Receipt | RecordCopy | Form | Volume

@@ -6,16 +6,27 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from service.papers.kinds import Letterhead, Paper, Receipt, RecordCopy
+from service.papers import kinds
+from service.papers.kinds import Answer, Form, FormPart, Letterhead, Paper, Receipt, RecordCopy, Volume
 from service.papers.legible import CELL, TITLE, legible, plain_line
 from service.speech import Speech
 
 Block = dict[str, Any]
+# Of the page within its margins, of both insets of a cell, and of a small letter: so wide a word fits a cell without a break.
+_PAGE_POINTS, _INSET_POINTS, _LETTER_POINTS = 468, 8.4, 6.2
 
 
 def sheet_of(paper: Paper, speech: Speech) -> dict[str, Any]:
     """What the template lays out: language, letterhead, title and blocks, all of it text that can be drawn."""
-    return _receipt(paper, speech) if isinstance(paper, Receipt) else _record(paper, speech)
+    match paper:
+        case Receipt():
+            return _receipt(paper, speech)
+        case RecordCopy():
+            return _record(paper, speech)
+        case Form():
+            return _form(paper, speech)
+        case Volume():
+            return _volume(paper, speech)
 
 
 def _sheet(paper: Paper, speech: Speech, title: str, stamp: str, blocks: Iterable[Block | None]) -> dict[str, Any]:
@@ -50,9 +61,11 @@ def _list(items: Iterable[str]) -> Block:
 
 def _table(columns: Sequence[tuple[str, int]], rows: Iterable[Sequence[str]]) -> Block:
     """A table: the name of each column with its share of the width, and its rows."""
+    shares = [share for _, share in columns]
+    longest = [int((_PAGE_POINTS * share / sum(shares) - _INSET_POINTS) / _LETTER_POINTS) for share in shares]
     return {
-        "is": "table", "columns": [plain_line(name, CELL) for name, _ in columns], "shares": [share for _, share in columns],
-        "rows": [[legible(cell, CELL) for cell in row] for row in rows],
+        "is": "table", "columns": [plain_line(name, width) for (name, _), width in zip(columns, longest, strict=True)], "shares": shares,
+        "rows": [[legible(cell, width) for cell, width in zip(row, longest, strict=True)] for row in rows],
     }  # fmt: skip
 
 
@@ -164,6 +177,81 @@ def _duties(paper: RecordCopy, speech: Speech) -> list[Block]:
     columns = ((speech.say("Legal duty"), 3), (speech.say("Owed by"), 2), (speech.say("How it stands"), 2))
     blocks = [_table(columns, [(f"{one.title}\n{one.citation}", one.owed_by, one.stands) for one in paper.duties])]
     return [_heading(speech.say("What the law asks, and how it stands")), *blocks]
+
+
+# -- a form that is filled in from the record
+
+
+def _form(paper: Form, speech: Speech) -> dict[str, Any]:
+    when = _stamps(paper.letterhead, speech)
+    blocks = [
+        _words(paper.purpose),
+        _words(paper.standing, strong=True) if paper.standing else None,
+        _pairs([
+            (speech.say("About spill"), paper.reference), (speech.say("Goes to"), paper.to),
+            (speech.say("Law"), "\n".join(paper.law)),
+        ]),
+        _table([(speech.say("Duty"), 3), (speech.say("Due"), 3)], paper.due) if paper.due else None,
+        *_missing(paper, speech),
+        *(block for part in paper.parts for block in _part(part, speech)),
+        *([_heading(speech.say("They may also ask")), _list(paper.asked)] if paper.asked else ()),
+        *([_heading(speech.say("Write down")), _lines(paper.blanks)] if paper.blanks else ()),
+    ]  # fmt: skip
+    return _sheet(paper, speech, paper.title, speech.say("Made %(when)s", when=when(paper.made_at)), blocks)
+
+
+def _part(part: FormPart, speech: Speech) -> list[Block | None]:
+    known = [(one.label, _known(one, speech)) for one in part.answers if not _is_line(one)]
+    lines = _lines(one.label for one in part.answers if _is_line(one))
+    return [_heading(part.heading), *map(_words, part.words), _pairs(known) if known else None, lines]
+
+
+def _is_line(answer: Answer) -> bool:
+    return answer.by_hand and not answer.says.strip()
+
+
+def _known(answer: Answer, speech: Speech) -> str:
+    if not answer.says.strip():
+        return speech.say("Not known")
+    return f"{answer.says}\n[{answer.note}]" if answer.note else answer.says
+
+
+def _missing(paper: Form, speech: Speech) -> list[Block]:
+    if not paper.missing:
+        return [_words(speech.say("Nothing is missing."))]
+    says = speech.count("%(number)s answer is not known yet:", "%(number)s answers are not known yet:", len(paper.missing))
+    return [_words(f"{says} {'; '.join(paper.missing)}.")]
+
+
+def _lines(labels: Iterable[str]) -> Block | None:
+    """Lines to write on, each with its label."""
+    found = [plain_line(label, CELL) for label in labels]
+    return {"is": "lines", "labels": found} if found else None
+
+
+# -- a paper of parts
+
+
+def _volume(paper: Volume, speech: Speech) -> dict[str, Any]:
+    title = paper.title
+    if paper.of > 1:
+        title = speech.say("%(title)s, volume %(number)s of %(of)s", title=title, number=paper.number, of=paper.of)
+    made = speech.say("Made %(when)s", when=speech.stamp(paper.made_at, paper.letterhead.zone))
+    return _sheet(paper, speech, title, made, [_of_part(part, speech) for part in paper.parts])
+
+
+def _of_part(part: kinds.Part, speech: Speech) -> Block:
+    match part:
+        case kinds.Heading():
+            return _heading(part.text, part.level)
+        case kinds.Words():
+            return _words(part.text, quoted=part.quoted, strong=part.strong)
+        case kinds.Pairs():
+            return _pairs((label, value if value.strip() else speech.say("Not known")) for label, value in part.pairs)
+        case kinds.Bullets():
+            return _list(part.items)
+        case kinds.Table():
+            return _table(part.columns, part.rows)
 
 
 def _stamps(head: Letterhead, speech: Speech) -> Callable[[datetime], str]:

@@ -15,6 +15,9 @@
     document.querySelectorAll("form[data-once]").forEach(function (form) { delete form.dataset.sent; });
   });
 
+  // A form that only carries on what somebody did elsewhere goes by itself.
+  document.querySelectorAll("form[data-go-on]").forEach(function (form) { form.submit(); });
+
   // The position of this device, asked for only when the button is pressed.
   document.querySelectorAll("[data-locate]").forEach(function (part) {
     if (!navigator.geolocation) {

@@ -51,6 +51,9 @@ def asked(dice: random.Random, references: list[str], places: list[str]) -> dict
         "one spill": lambda: f"/staff/spills/{dice.choice(references)}",
         "map": lambda: "/staff/map",
         "wall": lambda: "/staff/wall",
+        "numbers: three months": lambda: "/staff/numbers",
+        "numbers: one city": lambda: f"/staff/numbers?city={dice.choice(['chino', 'ontario'])}",
+        "numbers: a year": lambda: "/staff/numbers?from=2025-12-02",
         "API: list": lambda: f"/api/v1/spills?limit=50&state={dice.choice(['open', 'overdue'])}",
     }
 

@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
 from service import access, accounts, api_keys
+from service.account_tables import Passkey
 from service.assigning import assign
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
@@ -147,6 +148,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("act", "{act}", spanish=False),
     Scene("unsubscribe", "{unsubscribe}", spanish=False),
     Scene("law", "/law"),
+    Scene("api", "/docs"),
     Scene("law-pack", "/law/chino"),
     Scene("law-rule", "/law/chino/rwqcb-2-hours"),
     Scene("what-if", "/what-if"),
@@ -180,6 +182,13 @@ SCENES: tuple[Scene, ...] = (
     Scene("merge-clocks-would-stop", "/staff/spills/{kept}/merge?with={spill}", press("Merge", reason="the same manhole"), staff=True),
     Scene("split", "/staff/spills/{spill}/split", staff=True),
     Scene("split-fault", "/staff/spills/{spill}/split", press("Split"), staff=True),
+    Scene("papers", "/staff/spills/{spill}/papers", unfold, staff=True),
+    Scene("paper-call", "/staff/spills/{spill}/papers/call-cal-oes", staff=True),
+    Scene("paper-report", "{paper_report}", staff=True),
+    Scene("paper-notice", "/staff/spills/{spill}/papers/notice-compliance_order", staff=True),
+    Scene("paper-export", "/staff/spills/{spill}/papers/export-ciwqs", staff=True),
+    Scene("particulars", "/staff/spills/{spill}/papers/particulars", staff=True),
+    Scene("particulars-fault", "/staff/spills/{spill}/papers/particulars", press("Record it", rate="fast"), staff=True),
     Scene("refer", "/staff/spills/{spill}/refer", staff=True),
     Scene("refer-fault", "/staff/spills/{spill}/refer", press("Record"), staff=True),
     Scene("amount-fault", "/staff/spills/{spill}", press("Record the amount", amount="much"), staff=True),
@@ -199,12 +208,17 @@ SCENES: tuple[Scene, ...] = (
     Scene("subscriptions", "/staff/subscriptions", staff=True),
     Scene("subscriptions-fault", "/staff/subscriptions", press("Subscribe", lat="north"), staff=True),
     Scene("on-call", "/staff/on-call/chino", unfold, staff=True),
+    Scene("numbers", "/staff/numbers", staff=True),
+    Scene("numbers-fault", "/staff/numbers?from=yesterday", staff=True),
     Scene("calendars", "/staff/calendars", staff=True),
     Scene("calendar", "/staff/calendars/chino", unfold, staff=True),
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
     Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
+    Scene("provider-answer", "/staff/sign-in/provider/answer", spanish=False),
+    Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", press("Go on"), spanish=False),
+    Scene("passkey-fault", "/staff/account", send("/passkeys"), staff=True),
     Scene("second-step", "/staff/account", _BEGIN, staff=True),
     Scene("second-step-fault", "/staff/account", both(_BEGIN, press("Switch it on", code="000000")), staff=True),
     Scene("people", "/staff/users", unfold, staff=True),
@@ -252,7 +266,7 @@ class Show:
 @asynccontextmanager
 async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
     """The show, ready to be walked through."""
-    async with serving(folder, browser) as served:
+    async with serving(folder, browser, "localhost") as served:
         await with_second_step(served.home, "careful@chino.example")
         show = Show(served.home, served.url, browser, await _signed_in(served.home))
         await _rehearse(show)
@@ -266,6 +280,8 @@ async def _signed_in(home: Household) -> str:
         there = access.Device("Chrome on Android", "192.0.2.7")
         await access.issue(tx, account, "session", access.SESSION_LASTS, device=there)
         ruth = await access.staff_of(tx, await access.issue(tx, account, "session", access.SESSION_LASTS), "session")
+        phone = {"key_id": "cGhvbmU", "public_key": "", "handle": "cnV0aA", "name": "Chrome on Android"}
+        tx.session.add(Passkey(account_id=account.id or 0, made_at=tx.now, used_at=tx.now, **phone))
         await api_keys.make(tx, ruth, "Flow meter at pump 4", ["report"], "chino", 365)
         return await access.issue(tx, account, "session", access.SESSION_LASTS, device=access.Device("Firefox on Windows", "192.0.2.8"))
 
@@ -322,7 +338,7 @@ async def _merged(home: Household) -> dict[str, str]:
         await merge(tx, spill, await tx.spill(duplicate), "the same shop", take=["volume"])
         board = "Santa Ana Regional Water Quality Control Board"
         await refer(tx, spill, Referral(board, "duty desk", "email", "both reports and two photos", "it runs to their channel"))
-        await assign(tx, spill, "manager@chino.example")
+        await assign(tx, spill, "ruth@chino.example")
     return {"kept": kept, "duplicate": duplicate}
 
 
@@ -337,6 +353,7 @@ async def _links_of_the_discharger(home: Household, reference: str) -> dict[str,
     open_page = f"/respond/{link_token(home.house, 'respond', await home.spill(reference))}"
     call, written = [(await home.clock_of(reference, f"chino/{duty}")).id for duty in ("rwqcb-2-hours", "rwqcb-written-5-days")]
     return {
+        "paper_report": f"/staff/spills/{reference}/papers/report-{written}",
         "respond": open_page, "respond_call": f"{open_page}/duties/{call}/call", "respond_report": f"{open_page}/duties/{written}/report",
         "respond_ended": ended[ended.index("/respond/") :],
     }  # fmt: skip

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
+import httpx
 import pyotp
 import pytest
 
-from service import access, accounts, lockout, second_factor
+from service import access, accounts, identity_provider, lockout, passkeys, second_factor
+from service.app import build_app
 from service.transaction import transaction
 from tests.pages.conftest import Site, Visitor
 from tests.pages.markup import Page
+from tests.service.authenticator import Authenticator
+from tests.service.odd_provider import ISSUER, OddProvider, settings_of
+from tests.service.odd_provider import SETTINGS as ODD_PROVIDER
 
 OFFICER, GOOD = "officer@chino.example", "heron gravel tuba nine lids"
 ROOT = "administrator@every-city.example"
@@ -23,8 +29,9 @@ async def an_officer(site: Site, password: str = GOOD) -> None:
         account.password = await site.home.house.passwords.hashed(password) if password else ""
 
 
-def letters(site: Site, subject: str) -> list[dict[str, Any]]:
-    """The letters with a subject so far."""
+async def letters(site: Site, subject: str) -> list[dict[str, Any]]:
+    """The letters with a subject so far, those that wait included."""
+    await site.home.work()
     return [line for line in site.home.outbox() if line["subject"] == subject]
 
 
@@ -66,7 +73,7 @@ async def test_a_wrong_password_and_an_unknown_address_get_the_same_page(site: S
     assert known == unknown
     asked = [await site.visitor().post("/staff/recover", {"email": email}) for email in (OFFICER, "nobody@city.example")]
     assert asked[0].response.text == asked[1].response.text
-    assert len(letters(site, "Your link to set a new password")) == 1
+    assert len(await letters(site, "Your link to set a new password")) == 1
 
 
 async def test_too_many_failures_ask_for_patience_and_offer_a_link(site: Site) -> None:
@@ -109,7 +116,7 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     await sign_in(old)
     visitor = site.visitor()
     await visitor.send(await visitor.get("/staff/recover"), "/staff/recover", email=OFFICER)
-    path = path_in(letters(site, "Your link to set a new password")[0])
+    path = path_in((await letters(site, "Your link to set a new password"))[0])
     for _ in range(2):  # looking uses nothing up
         page = await visitor.get(path)
     assert OFFICER in page.text
@@ -120,7 +127,81 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     assert page.response.url.path == "/staff/account"
     assert (await old.get("/staff")).response.url.path == "/staff/sign-in"
     assert (await site.visitor().get(path)).status == 401
-    assert letters(site, "Your Spillclock account was changed")
+    assert await letters(site, "Your Spillclock account was changed")
+
+
+async def test_a_passkey_is_made_signs_in_and_is_removed_by_forms(site: Site) -> None:
+    await an_officer(site)
+    visitor, phone = site.visitor(), Authenticator()
+    await sign_in(visitor)
+    begin = {"name": "my phone", "current": "wrong"}
+    refused = await visitor.http.post("/staff/account/passkeys/begin", data=begin, headers={"accept": "application/json"})
+    assert (refused.status_code, refused.json()["detail"]) == (403, "this is not your password")
+    asked = (await visitor.http.post("/staff/account/passkeys/begin", data=begin | {"current": GOOD})).json()
+    page = await visitor.post("/staff/account/passkeys", {"answer": phone.make(asked)})
+    assert "The passkey is kept." in page.text
+    assert "A passkey was added to it: my phone." in (await letters(site, "Your Spillclock account was changed"))[-1]["text"]
+    other = site.visitor()
+    asked = (await other.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await other.post("/staff/sign-in/passkey", {"answer": phone.use(asked), "next": "/staff/account"})
+    assert page.response.url.path == "/staff/account"
+    assert "last used" in page.text
+    gone = "/staff/account/passkeys/1/remove"
+    assert (await other.send(page, gone, current="wrong")).status == 403
+    page = await other.send(page, gone, current=GOOD)
+    assert "The passkey opens nothing any more." in page.text
+    third = site.visitor()
+    asked = (await third.http.post("/staff/sign-in/passkey/begin")).json()
+    page = await third.post("/staff/sign-in/passkey", {"answer": phone.use(asked)})
+    assert (page.status, "The passkey was not taken." in page.text) == (401, True)
+
+
+async def test_without_the_extra_no_passkey_is_offered_and_the_pages_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await an_officer(site)
+    assert "passkeys.js" in (await site.visitor().get("/staff/sign-in")).response.text
+    monkeypatch.setattr(passkeys, "_is_installed", lambda: False)
+    visitor = site.visitor()
+    assert "passkey" not in (await visitor.get("/staff/sign-in")).response.text
+    await sign_in(visitor)
+    assert "asskey" not in (await visitor.get("/staff/account")).response.text
+    assert (await visitor.post("/staff/sign-in/passkey", {"answer": "{}"})).status == 409
+    assert (await visitor.http.post("/staff/sign-in/passkey/begin", headers={"accept": "application/json"})).status_code == 409
+
+
+async def test_the_identity_provider_is_gone_to_and_come_back_from_by_buttons(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await an_officer(site)
+    assert "City login" not in (await site.visitor().get("/staff/sign-in")).text
+    there = with_provider(site)
+    claims = {"email": OFFICER, "email_verified": True}
+    provider = OddProvider(int(site.home.clock.at.timestamp()), claims=claims)
+    monkeypatch.setattr(identity_provider, "_connection", lambda: httpx.AsyncClient(transport=httpx.MockTransport(provider)))
+    visitor = there.visitor()
+    page = await visitor.get("/staff/account")
+    page = await visitor.send(page, "/staff/sign-in/provider")
+    [link] = [link["href"] for link in page.root.all("a") if link["href"].startswith(ISSUER)]
+    assert f'content="0; url={link}"'.replace("&", "&amp;") in page.response.text
+    answer = provider.sees(link)
+    for _ in range(2):  # looking uses nothing up
+        page = await visitor.get(f"/staff/sign-in/provider/answer?{urlencode(answer)}")
+    stranger = there.visitor()
+    refused = await stranger.send(page, "/staff/sign-in/provider/answer")
+    assert (refused.status, "not begun in this browser" in refused.text) == (401, True)
+    page = await visitor.send(page, "/staff/sign-in/provider/answer")
+    assert page.response.url.path == "/staff/account"
+    assert ISSUER in page.text
+    provider.breaks["/.well-known/openid-configuration"] = httpx.ConnectError("refused")
+    down = await there.visitor().post("/staff/sign-in/provider", {"next": "/staff/account"})
+    assert down.status == 503
+    assert "City login cannot be reached" in down.text
+    assert [field["value"] for field in down.root.all("input") if field["name"] == "next"] == ["/staff/account"] * 4
+    assert "<script>" not in (await visitor.get("/staff/sign-in/provider/answer?code=%22%3E%3Cscript%3E&error=%00")).response.text
+
+
+def with_provider(site: Site) -> Site:
+    """The same site where staff may sign in at the city's provider."""
+    home = site.home.with_house(settings=settings_of(site.home.house.settings, **ODD_PROVIDER))
+    app = build_app(home.house)
+    return Site(home, httpx.ASGITransport(app=app), site.visitors)
 
 
 # -- one's own account
@@ -251,7 +332,7 @@ async def test_an_administrator_invites_somebody_who_begins_by_a_button(site: Si
     page = await root.send(refused, "/staff/users", role__chino="officer", role__ontario="viewer")
     assert "The invitation is on its way." in page.text
     assert "Noor Haddad" in page.text
-    path = path_in(letters(site, "You are invited to Spillclock")[0])
+    path = path_in((await letters(site, "You are invited to Spillclock"))[0])
     noor = site.visitor()
     page = await noor.get(path)
     page = await noor.send(page, path, password=GOOD, again=GOOD)
@@ -263,7 +344,7 @@ async def test_an_administrator_invites_somebody_who_begins_by_a_button(site: Si
 async def test_an_invitation_may_do_without_a_password(site: Site) -> None:
     root = await site.staff("administrator", None)
     await root.send(await root.get("/staff/users"), "/staff/users", email="new@chino.example", role__everywhere="viewer")
-    path = path_in(letters(site, "You are invited to Spillclock")[0])
+    path = path_in((await letters(site, "You are invited to Spillclock"))[0])
     visitor = site.visitor()
     assert (await visitor.send(await visitor.get(path), path)).response.url.path == "/staff/account"
     assert (await visitor.post(path, {})).status == 401
@@ -284,7 +365,7 @@ async def test_an_administrator_changes_roles_and_ends_and_restores_an_account(s
     page = await root.send(page, f"{link}/restore")
     assert "The account is restored." in page.text
     assert "Roles changed: before chino officer; after chino manager (administrator@every-city.example)" in page.text
-    assert [letter["to"] for letter in letters(site, "Your Spillclock account was changed")] == [OFFICER, OFFICER]
+    assert [letter["to"] for letter in await letters(site, "Your Spillclock account was changed")] == [OFFICER, OFFICER]
 
 
 async def test_the_only_administrator_is_told_that_they_cannot_leave(site: Site) -> None:

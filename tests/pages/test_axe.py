@@ -12,7 +12,7 @@ from playwright.async_api import Browser
 from tests.pages.browsing import axe_finds
 from tests.pages.showcase import DESK, PHONE, SCENES, Scene, Show, a_show
 
-pytestmark = pytest.mark.timeout(300)  # half a minute on a machine that does nothing else
+pytestmark = pytest.mark.timeout(900)  # a minute on a machine that does nothing else
 
 _TABS = 2
 

@@ -80,11 +80,21 @@ def _half(names: Names, address: str) -> dict[str, Any]:
     return {"cookies": {"spillclock_half": names["half"]}}
 
 
+def _begun(names: Names, address: str) -> dict[str, Any]:
+    del address
+    return {"cookies": {"spillclock_passkey": names["begun"]}}
+
+
 # fmt: off
 _API: dict[str, Asked] = {
     "POST /api/v1/spills": Asked(json=_REPORT),
     "PATCH /api/v1/spills/{reference}/facts": Asked(json={"volume": {"quantity": 1600, "unit": "gal"}, **_MORE}),
     "PATCH /api/v1/spills/{reference}/location": Asked(json={"lat": 34.011, "lon": -117.691, **_MORE}),
+    "GET /api/v1/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
+    "POST /api/v1/spills/{reference}/papers/{paper_id}/file": Asked(json={"as": "pdf"}, path={"paper_id": "paper_id"}),
+    "POST /api/v1/spills/{reference}/evidence": Asked(json={}),
+    "POST /api/v1/spills/{reference}/evidence [whole]": Asked(json={"identity": "whole"}),
+    "PATCH /api/v1/spills/{reference}/particulars": Asked(json={"particulars": {"zip": "91710"}}),
     "PUT /api/v1/spills/{reference}/discharger": Asked(json={"name": "Diner 24", "email": "owner@diner.example"}),
     "POST /api/v1/spills/{reference}/events": Asked(
         json={"type": "notice_given", "recipient": "cal-oes", "method": "telephone", "at": "2026-12-01T22:06:00Z"}),
@@ -104,6 +114,7 @@ _API: dict[str, Asked] = {
     "POST /api/v1/spills/{reference}/unmerge": Asked(json={"reason": "the next manhole"}, path={"reference": "merged"}),
     "POST /api/v1/spills/{reference}/split": Asked(json=_SPLIT),
     "POST /api/v1/spills/{reference}/referrals": Asked(json=_REFERRAL),
+    "PUT /api/v1/spills/{reference}/cause": Asked(json={"cause": "roots"}),
     "PUT /api/v1/spills/{reference}/officer": Asked(json={"officer": "officer@chino.example"}),
     "GET /api/v1/substances": Asked(query="q=acid"),
     "POST /api/v1/reportable-quantity": Asked(json={"substances": [{"name": "sulfuric acid", "quantity": 5, "unit": "gal"}]}),
@@ -153,6 +164,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/sign-in [wrong password]": Asked({"email": "{ann}", "password": "wrong"}),
     "GET /staff/sign-in/code": Asked(proof=_half),
     "POST /staff/sign-in/code": Asked({"code": "{anns_code}"}, proof=_half),
+    "POST /staff/sign-in/passkey": Asked({"answer": "{anns_answer}"}, proof=_begun),
     "POST /staff/recover": Asked({"email": "{ann}"}),
     "POST /staff/password/{token}": Asked(_PASSWORD),
     "POST /staff/views": Asked({"query": "state=overdue", "name": "Late"}),
@@ -163,6 +175,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/spills/{reference}/clocks/{clock_id}/waive": Asked(_MORE),
     "POST /staff/spills/{reference}/discharger": Asked({"name": "Diner 24"}),
     "POST /staff/spills/{reference}/amend": Asked({"low": "1600", "was.low": "1500", "unit": "gal", **_MORE}),
+    "GET /staff/numbers/{table}.csv": Asked(path={"table": "duties"}),
     "GET /staff/spills/{reference}/event": Asked(query="type=cleanup_done"),
     "POST /staff/spills/{reference}/events": Asked({"type": "cleanup_done"}),
     "POST /staff/spills/{reference}/close": Asked(_WORDS, path={"reference": "quiet"}),
@@ -179,6 +192,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/spills/{reference}/unmerge": Asked({"reason": "the next manhole"}, path={"reference": "merged"}),
     "POST /staff/spills/{reference}/split": Asked({"reason": "two", "description": "oil", "b.material": "petroleum"}),
     "POST /staff/spills/{reference}/refer": Asked(_REFERRAL),
+    "POST /staff/spills/{reference}/cause": Asked({"structure": "manhole"}),
     "POST /staff/spills/{reference}/officer": Asked({"officer": "officer@chino.example"}),
     "POST /staff/spills/{reference}/location": Asked({"lat": "34.011", "lon": "-117.691", **_MORE}),
     "POST /staff/spills/{reference}/city": Asked({"city": "chino", **_MORE}),
@@ -203,6 +217,11 @@ _STAFF: dict[str, Asked] = {
         **{f"{part}.{language}": "Words" for part in ("where", "what", "advice") for language in ("en", "es")}}),
     "GET /staff/spills/{reference}/files/{number}": Asked(path={"number": "photo"}),
     "GET /staff/spills/{reference}/files/{number}/original": Asked(path={"number": "photo"}),
+    "GET /staff/spills/{reference}/papers/{paper_id}": Asked(path={"paper_id": "paper_id"}),
+    "POST /staff/spills/{reference}/papers/{paper_id}/file": Asked({"language": "es"}, path={"paper_id": "paper_id"}),
+    "POST /staff/spills/{reference}/papers/{paper_id}/draft": Asked({"item.cause": "roots"}, path={"paper_id": "report_id"}),
+    "POST /staff/spills/{reference}/papers/evidence [whole]": Asked({"identity": "whole"}),
+    "POST /staff/spills/{reference}/papers/particulars": Asked({"structure": "manhole"}),
     "POST /staff/held": Asked({"do": "real", "report": "{held}"}),
     "POST /staff/spills/{reference}/links": Asked({"name": "Sam Lee", "email": "sam@goldenwok.example"}),
     "POST /staff/spills/{reference}/links/{number}/{what}": Asked(path={"number": "person_link", "what": "end"}),
@@ -210,6 +229,9 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/account/second-step/on": Asked({"code": "{code}"}),
     "POST /staff/account/sessions/{number}/end": Asked(path={"number": "session"}),
     "POST /staff/account/sessions/{number}/end [of somebody else]": Asked(path={"number": "lees_key"}),
+    "POST /staff/account/passkeys/begin": Asked({"name": "my phone"}),
+    "POST /staff/account/passkeys/{number}/remove": Asked(path={"number": "passkey"}),
+    "POST /staff/account/passkeys/{number}/remove [of somebody else]": Asked(path={"number": "lees_passkey"}),
     "POST /staff/account/keys": Asked({"name": "Pump 5", "scope": "report", "days": "90"}),
     "POST /staff/account/keys/{number}/revoke": Asked(path={"number": "key"}),
     "POST /staff/account/keys/{number}/revoke [of somebody else]": Asked(path={"number": "lees_key"}),

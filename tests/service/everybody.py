@@ -29,6 +29,7 @@ from service import (
     merging,
     obligations,
     parties,
+    passkeys,
     replanning,
     rotas,
     saved_views,
@@ -36,6 +37,7 @@ from service import (
     subscriptions,
 )
 from service.access import Staff
+from service.account_tables import Passkey
 from service.held_reports import TRAP
 from service.incoming_bodies import Upload
 from service.kept_files import ATTACHMENT, PHOTO, Belonging
@@ -47,8 +49,11 @@ from service.transaction import transaction
 from tests.houses import Household, a_household
 from tests.notifiers.fake_twilio import TOKEN
 from tests.pictures import photo
+from tests.service.authenticator import Authenticator, text_of
 from tests.service.people import ANN, GOOD, code_of, half, the, with_second_step
 from tests.service.test_advisories import tell
+from tests.service.test_passkeys import make as make_passkey
+from tests.service.test_passkeys import signed_in
 from tests.service.test_public_alerts import questions, request, subscribe, token_in
 from tests.spills import IN_ONTARIO, NOWHERE_NEAR, a_report, gallons
 
@@ -135,7 +140,6 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     """Everybody, in a city with one of everything."""
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
-        home.app.state.channels = home.channels
         made = Everybody(home)
         await _spills(made)
         await _of_the_city(made)
@@ -179,6 +183,7 @@ async def _spills(made: Everybody) -> None:
     for name, duty in (("clock_id", CALL), ("call", CALL), ("written", WRITTEN)):
         names[name] = str((await home.clock_of(names["reference"], duty)).id)
     names["duty_id"] = names["clock"] = names["written"]
+    names["paper_id"], names["report_id"] = "call-cal-oes", f"report-{names['written']}"
     await home.work()
     await _files(made)
     made.links |= {"/status/": made.shows["reporter"], "/respond/": made.shows["discharger"]}
@@ -246,10 +251,19 @@ async def _of_accounts(made: Everybody) -> None:
             _, key = await api_keys.make(tx, staff, "Flow meter", ["report"], city, 90)
             other = (await accounts.sessions_of(tx, account))[0]
             await second_factor.begin(tx, account)
+            mine = Passkey(account_id=account.id or 0, key_id=text_of(who.encode()), public_key="", handle="", name="phone", made_at=tx.now)
+            tx.session.add(mine)
+            await tx.session.flush()
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
+            made.own[who]["passkey"] = str(mine.id)
             made.own[who]["view"] = str(view.id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
+    phone = Authenticator()
+    await make_passkey(home, await signed_in(home), phone)
+    made.names["lees_passkey"] = str(len(_STAFF) + 2)
+    begun, asked = await passkeys.begin_to_sign_in(home.house)
+    made.names |= {"begun": begun.secret, "anns_answer": phone.use(asked)}
     made.names |= {"half": await half(home), "anns_code": code_of(home, await the(home, ANN)), "good": GOOD, "ann": ANN}
     async with transaction(home.house, "test") as tx:
         ruth = Staff("administrator@chino.example", "administrator", "chino")
@@ -257,6 +271,7 @@ async def _of_accounts(made: Everybody) -> None:
         staff = Staff(lee.email, "officer", "chino")
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
+        tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
         made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

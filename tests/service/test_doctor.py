@@ -5,15 +5,18 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from notifiers import Outcome
-from service import programs, wiring
+from service import identity_provider, passkeys, programs, wiring
 from service.errors import BadInput
 from service.settings import Settings
 from tests.notifiers.fake_twilio import ACCOUNT_SID, TOKEN, FakeTwilio
 from tests.notifiers.local_server import LocalServer
 from tests.notifiers.post_office import PostOffice
+from tests.service.odd_provider import ISSUER, OddProvider
+from tests.service.odd_provider import SETTINGS as ODD_PROVIDER
 
 
 @pytest.fixture
@@ -87,6 +90,27 @@ async def test_a_base_url_that_twilio_cannot_reach_is_a_warning(given: dict[str,
     [line] = lines(await found(given | {"base_url": "http://127.0.0.1:8000"}), "Twilio cannot reach")
     assert line.startswith("WARN")
     assert "SPILLCLOCK_BASE_URL" in line
+
+
+async def test_whether_passkeys_are_offered_is_said_with_what_is_missing(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines(await found(given), "ok     passkeys are offered, for https://")
+    [line] = lines(await found(given | {"base_url": "http://127.0.0.1:8000"}), "passkeys are not")
+    assert line.startswith("note   passkeys are not offered: ")
+    assert "SPILLCLOCK_BASE_URL" in line
+    monkeypatch.setattr(passkeys, "_is_installed", lambda: False)
+    assert "pip install 'spillclock[passkeys]'" in lines(await found(given), "passkeys are not")[0]
+
+
+async def test_whether_the_identity_provider_answers_is_said(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines(await found(given), "note   identity provider: none is set")
+    odd = OddProvider(0)
+    monkeypatch.setattr(identity_provider, "_connection", lambda: httpx.AsyncClient(transport=httpx.MockTransport(odd)))
+    back = "it has to send browsers back to https://spills.example.gov/staff/sign-in/provider/answer"
+    assert f"ok     identity provider {ISSUER} answers; {back}" in await found(given | ODD_PROVIDER)
+    odd.breaks["/keys"] = httpx.ConnectTimeout("slow")
+    assert "WRONG  identity provider: /keys does not answer (ConnectTimeout)" in await found(given | ODD_PROVIDER)
+    monkeypatch.setattr(identity_provider, "_is_installed", lambda: False)
+    assert lines(await found(given | ODD_PROVIDER), "WRONG  identity provider: the extra is not installed; pip install")
 
 
 # -- one test message

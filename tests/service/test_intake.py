@@ -461,6 +461,18 @@ async def test_who_reports_may_be_anything(small: Household) -> None:
         assert warnings == []
 
 
+async def test_who_stays_anonymous_is_kept_nowhere_by_the_api_either(small: Household) -> None:
+    body = a_report(contact={"privacy": "anonymous", "name": "Ana Olvidada", "phone": "909 555 0155", "email": ""})
+    answer = await posted(small, body, **{"Idempotency-Key": "one"})
+    reference = answer.json()["reference"]
+    assert answer.json()["warnings"] == ["contact: name, phone not kept, because the reporter stays anonymous"]
+    [received] = await small.events(reference, ReportReceived)
+    assert received.raw["contact"] == {"privacy": "anonymous", "left_out": ["name", "phone"]}
+    assert (await small.spill(reference)).reporter == {"privacy": "anonymous"}
+    again = await posted(small, body, **{"Idempotency-Key": "one"})
+    assert again.json()["reference"] == reference
+
+
 async def test_reports_at_the_same_moment_get_references_of_their_own(small: Household) -> None:
     answers = await asyncio.gather(*(posted(small, a_report(location=None)) for _ in range(25)))
     assert len({answer.json()["reference"] for answer in answers}) == 25

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ from tests.houses import OFFICER, Household, a_household
 from tests.service.small_law import CALL, COUNTED, small_law
 from tests.spills import a_report, gallons
 
+pytestmark = pytest.mark.timeout(900)  # a hundred examples
 REPORTS = 3
 EXAMPLES = 100 if os.environ.get("SPILLCLOCK_TESTS_LONG") else 6
 ORDER = """

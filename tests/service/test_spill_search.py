@@ -68,6 +68,9 @@ EXAMPLES: dict[type[SpillEvent], tuple[SpillEvent, str]] = {
             "county fire desk photos outside",
         ),
         (events.OfficerAssigned(officer="lee@chino.example", before=""), "lee chino example"),
+        (events.CauseFound(cause="roots", note="of an old fig", source="staff", before=""), "roots of an old fig"),
+        (events.ParticularsRecorded(changes={"water_name": (None, "Mill Creek")}, source="staff", reason="the map"), "mill creek the map"),
+        (events.PersonalDestroyed(events=[1], basis="request", reason="she asked"), "she asked"),
         (
             events.ReplyReceived(person="Omar", sender="+1", channel="sms", text="On my way", meaning="unknown"),
             "on my way",

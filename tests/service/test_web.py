@@ -1,6 +1,7 @@
 """The application around the API: its description, its health, its headers, and what it says when the database is gone."""
 
 import json
+import re
 
 import httpx
 import pytest
@@ -54,6 +55,8 @@ async def test_the_documentation_page_is_there(small: Household) -> None:
         answer = await client.get("/docs")
     assert answer.status_code == 200
     assert "openapi.json" in answer.text
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert not re.findall(r"(?:src|href)=\"(?:https?:)?//", answer.text)  # nothing of any other site
 
 
 async def test_a_living_process_says_that_it_is_alive(small: Household) -> None:

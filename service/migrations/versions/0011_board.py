@@ -1,7 +1,7 @@
 """board: a line a spill, the words it is found by, and the views that people keep
 
-Revision ID: 0010
-Revises: 0009
+Revision ID: 0011
+Revises: 0010
 
 The lines and words of spills that exist are drawn by service/board.py as soon as the tables are there: see `wiring.migrate`.
 """
@@ -10,8 +10,8 @@ import sqlalchemy as sa
 import sqlmodel.sql.sqltypes
 from alembic import op
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

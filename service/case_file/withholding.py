@@ -1,0 +1,92 @@
+"""What no paper tells: who reported a spill in confidence, wherever their name, addresses and numbers stand; and the secret of a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from service.tables import Spill
+
+MARK = "[withheld]"
+_SHORTEST_PART = 4  # of a name: shorter ones are words of the language
+_DIGITS_OF_A_NUMBER = 10
+
+
+# What opens a private page to whoever has it: the last part of its address, as messages hold it.
+_SECRET = re.compile(r"(/(?:respond|status|act|unsubscribe|alerts/yes|staff/enter|staff/password|calendar)/)[\w.~%-]+")
+
+
+def without_secrets(text: str) -> str:
+    """A text with the secret of every private link taken out."""
+    return _SECRET.sub(rf"\1{MARK}", text)
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """What is not told of the people who reported: all but those who agreed to be named. `reporters` are as spills keep them.
+
+    `words`: what else tells of them, such as the names that they gave their photos.
+    """
+
+    reporters: Sequence[Mapping[str, Any]] = ()
+    words: Sequence[str] = ()
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        # Addresses before names: what a name leaves of an address would still tell it.
+        found: list[re.Pattern[str]] = []
+        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+            found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
+        words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
+        found += [re.compile(re.escape(word)) for word in words]
+        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
+
+    @property
+    def withholds(self) -> bool:
+        """Whether there is anybody to keep out. What is secret is kept out anyway."""
+        return bool(self._patterns)
+
+    def text(self, text: str) -> str:
+        """A text without them, and without the secret of any link."""
+        text = without_secrets(text)
+        for pattern in self._patterns:
+            text = pattern.sub(MARK, text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value without them, in its keys too."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self.value(part) for key, part in value.items()}
+        return [self.value(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def withheld_of(spill: Spill, members: Sequence[Spill] = ()) -> Withheld:
+    """What is withheld of the reporters of a spill, and of the reports merged into it: everybody who did not ask to be named."""
+    return Withheld([one.reporter for one in (spill, *members) if one.reporter and one.reporter.get("privacy") != "named"])
+
+
+def _of_name(name: str) -> list[re.Pattern[str]]:
+    words = name.split()
+    if not words:
+        return []
+    whole = r"\s+".join(map(re.escape, words))
+    parts = [word for word in words if len(word) >= _SHORTEST_PART]
+    return [re.compile(rf"(?<!\w){said}(?!\w)", re.IGNORECASE) for said in (whole, *map(re.escape, parts))]
+
+
+def _of_email(email: str) -> list[re.Pattern[str]]:
+    return [re.compile(re.escape(email), re.IGNORECASE)] if email.strip() else []
+
+
+def _of_phone(phone: str) -> list[re.Pattern[str]]:
+    """The number however it is written: +19095550143, (909) 555-0143, 909.555.0143."""
+    digits = re.sub(r"\D", "", phone)
+    if not digits:
+        return [re.compile(re.escape(phone), re.IGNORECASE)] if phone.strip() else []
+    said = r"\D{0,3}".join(digits[-_DIGITS_OF_A_NUMBER:])
+    return [re.compile(rf"(?:\+?1\D{{0,3}})?(?<!\d)\(?{said}(?!\d)")]

@@ -19,7 +19,7 @@ from service.transaction import Transaction
 Box = tuple[float, float, float, float]
 # A street or so: nearer than this a map without streets tells nothing more.
 _SMALLEST_METRES = 150.0
-_AROUND_METRES = 1_500.0
+AROUND_METRES = 1_000.0
 _WHOLE_EARTH: Box = (-180.0, -90.0, 180.0, 90.0)
 
 
@@ -72,7 +72,13 @@ async def extent(tx: Transaction, asked: Sequence[ColumnElement[bool]]) -> Box |
     return west, south, east, north
 
 
-def shaped(box: Box, width: int, height: int, around: float = _AROUND_METRES) -> Box:
+async def cities_of(tx: Transaction, asked: Sequence[ColumnElement[bool]]) -> list[str]:
+    """The cities that the spills asked for lie in."""
+    query = select(col(BoardLine.city)).where(*asked, col(BoardLine.city).is_not(None)).distinct()
+    return [city for city in (await tx.session.execute(query)).scalars() if city]
+
+
+def shaped(box: Box, width: int, height: int, around: float = AROUND_METRES) -> Box:
     """The box of a picture of these proportions that holds another one, with so many metres around it."""
     west, south, east, north = box
     lat, lon = (south + north) / 2, (west + east) / 2

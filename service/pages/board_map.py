@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from fastapi.responses import Response
 from deadlines import Places
 from deadlines.outlines import outline_of
 from service.board import conditions, found, in_charge
-from service.board_map import Box, Square, box_said, extent, inside, is_smallest, read_box, shaped, squares
+from service.board_map import AROUND_METRES, Box, Square, box_said, cities_of, extent, inside, is_smallest, read_box, shaped, squares
 from service.pages import board_query
 from service.pages.board import choices
 from service.pages.board_rows import WORDS, row_of
@@ -22,13 +23,14 @@ from service.transaction import House, reading
 
 router = APIRouter(prefix="/staff", include_in_schema=False, route_class=StaffRoute)
 # The picture, in its own units. A square is a finger's width on a desk, and still a target (24 px) at 360 px.
-COLUMNS, ROWS, SQUARE = 12, 9, 70
+COLUMNS, ROWS, SQUARE = 12, 7, 70
 WIDTH, HEIGHT = COLUMNS * SQUARE, ROWS * SQUARE
 _A_PAGE = 25
 _OUTLINE_METRES = 40.0
 # How far a step goes, as a part of what is shown.
 _STEP = 0.5
 _CLOSER, _FARTHER = 0.5, 2.0
+_SOMEWHERE: Box = (-125.0, 24.0, -66.0, 50.0)
 
 
 @router.get("/map")
@@ -41,7 +43,8 @@ async def map_page(request: Request) -> Response:
         narrowed = conditions(tx, staff, asked.wanted)
         whole = await extent(tx, narrowed)
         chosen = read_box(request.query_params.get("box", ""))
-        box = shaped(chosen or whole or _of_cities(house, asked.wanted.city), WIDTH, HEIGHT, *((0.0,) if chosen else ()))
+        around = _around(house, whole, await cities_of(tx, narrowed) or ([asked.wanted.city] if asked.wanted.city else house.cities))
+        box = shaped(chosen or around, WIDTH, HEIGHT, 0.0 if chosen else AROUND_METRES)
         signs = await squares(tx, narrowed, box, COLUMNS, ROWS) if whole else []
         part = await found(tx, [*narrowed, *inside(box)], _A_PAGE, after=asked.places["after"], before=asked.places["before"])
         officers = await in_charge(tx, staff)
@@ -57,12 +60,13 @@ async def map_page(request: Request) -> Response:
     )  # fmt: skip
 
 
-def _of_cities(house: House, city: str | None) -> Box:
-    """Around a city, or all that are served; somewhere, where none has a boundary."""
-    boxes = [box for one in ([city] if city else house.cities) if (box := house.places.box_of(one)) is not None]
+def _around(house: House, spills: Box | None, cities: Iterable[str]) -> Box:
+    """The box around spills and the whole of their cities; somewhere, where there are no spills and no city has a boundary."""
+    boxes = [(box[0], box[2], box[1], box[3]) for one in cities if (box := house.places.box_of(one)) is not None]
+    boxes += [spills] if spills else []
     if not boxes:
-        return (-125.0, 24.0, -66.0, 50.0)
-    return (min(box[0] for box in boxes), min(box[2] for box in boxes), max(box[1] for box in boxes), max(box[3] for box in boxes))
+        return _SOMEWHERE
+    return (min(box[0] for box in boxes), min(box[1] for box in boxes), max(box[2] for box in boxes), max(box[3] for box in boxes))
 
 
 def _sign(house: House, asked: board_query.Asked, box: Box, square: Square, now: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from deadlines import as_z
 from service.access import Staff, still_signed_in
 from service.board_tables import BoardLine
 from service.errors import SpillclockError
-from service.pages.board_rows import row_of, sort_of
+from service.pages.board_rows import row_of
 from service.pages.entrance import StaffRoute, watching
 from service.pages.rendering import house_of
 from service.pages.speech import ENGLISH, utc_mark
@@ -61,7 +61,7 @@ class Listener:
 
     staff: Staff
     since: datetime
-    told: dict[int, datetime] = field(default_factory=dict)
+    told: dict[int, tuple[int, datetime]] = field(default_factory=dict)
     is_behind: bool = False
     waiting: asyncio.Queue[str | None] = field(default_factory=lambda: asyncio.Queue(_MOST_WAITING + 1))
 
@@ -152,13 +152,13 @@ class Live:
             return was_behind or listener.send("event: reload\ndata: {}\n\n")
         fresh = [
             line for line in reversed(lines)
-            if line.drawn_at >= listener.since - _OVERLAP and listener.told.get(line.spill_id) != line.drawn_at
+            if line.drawn_at >= listener.since - _OVERLAP and listener.told.get(line.spill_id) != (line.draws, line.drawn_at)
             and listener.staff.may_see(line.city)
         ]  # fmt: skip
         listener.since = now
         listener.told = {
-            number: at for number, at in {**listener.told, **{one.spill_id: one.drawn_at for one in fresh}}.items()
-            if at >= now - 2 * _OVERLAP
+            number: drawn for number, drawn in {**listener.told, **{one.spill_id: (one.draws, one.drawn_at) for one in fresh}}.items()
+            if drawn[1] >= now - 2 * _OVERLAP
         }  # fmt: skip
         if not fresh:
             return True
@@ -171,8 +171,9 @@ def told_of(house: House, line: BoardLine, now: datetime) -> dict[str, Any]:
     row = row_of(house, line, now)
     return {
         "reference": line.reference, "state": row["state"], "word": row["word"], "due": as_z(line.due_at), "left": row["left"],
-        "title": row["title"], "at_once": row["at_once"], "when": ENGLISH.when(line.due_at, row["zone"]) if line.due_at else "",
-        "sort": sort_of(line), "on": line.stands == "open", "first": line.city is None or line.alarms > 0,
+        "what": row["what"], "title": row["title"], "at_once": row["at_once"],
+        "when": ENGLISH.when(line.due_at, row["zone"]) if line.due_at else "", "late": row["late"], "overdue": row["overdue"],
+        "to_do": row["to_do"], "sort": row["sort"], "on": line.stands == "open", "first": line.city is None or line.alarms > 0,
     }  # fmt: skip
 
 

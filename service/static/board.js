@@ -5,7 +5,7 @@
   // -- what changes, by server-sent events
 
   const part = document.querySelector("[data-live]");
-  const WORD_CLASSES = ["overdue", "running", "met", "waiting", "closed", "merged", "held"];
+  const WORD_CLASSES = ["overdue", "running", "met", "waiting", "closed", "merged", "held", "coming"];
 
   function lineOf(reference) {
     return document.querySelector(`[data-spill="${CSS.escape(reference)}"]`);
@@ -24,6 +24,7 @@
     const word = line.querySelector("[data-part=word]");
     word.className = `usa-tag ${told.state}`;
     put(word, told.word);
+    put(line.querySelector("[data-part=what]"), told.what);
     const left = line.querySelector("[data-part=left]");
     if (left && told.due) {
       left.className = `standing ${told.state}`;
@@ -36,6 +37,13 @@
       put(line.querySelector("[data-part=title]"), told.title);
       put(line.querySelector("[data-part=when]"), told.when);
     }
+    ["late", "overdue", "to_do"].forEach(function (name) {
+      const said = line.querySelector(`[data-part=${name}]`);
+      if (said) {
+        said.hidden = !told[name];
+        put(said, name === "late" ? told.late : `${told[name]} ${name === "overdue" ? "overdue" : "to do"}`);
+      }
+    });
     return told.sort !== before || !told.on;
   }
 

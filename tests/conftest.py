@@ -99,7 +99,8 @@ LONG = (
     "test_discharger_in_chromium", "test_guard_in_chromium", "test_held", "test_on_call_in_chromium", "test_quantities_in_chromium",
     "test_real_reports",
     "test_hostile_files", "test_keyboard", "test_kept_files_hostile", "test_merging_sequences", "test_one_spill_in_chromium", "test_papers",
-    "test_photos", "test_photos_in_chromium", "test_privacy", "test_public_map", "test_public_map_in_chromium", "test_report_again",
+    "test_photos", "test_photos_in_chromium", "test_privacy", "test_proof_long", "test_public_map", "test_public_map_in_chromium",
+    "test_report_again",
     "test_report_again_in_chromium", "test_report_guard", "test_report_in_chromium", "test_sample_narratives", "test_status_in_chromium",
     "test_turnstile",
 )  # fmt: skip

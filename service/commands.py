@@ -15,7 +15,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from notifiers import Outcome
 from notifiers.webhook import webhook_secret
-from service import access, api_keys, audit_command, office_days, parties, programs, rehearsal_command, replanning, rota_command
+from service import (
+    access,
+    api_keys,
+    audit_command,
+    checkpoints,
+    office_days,
+    parties,
+    programs,
+    rehearsal_command,
+    replanning,
+    rota_command,
+)
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
 from service.reach import warnings_of
@@ -229,6 +240,24 @@ def _audit_verify(given: argparse.Namespace) -> int:
     return DONE if asyncio.run(work()) else FAILED
 
 
+def _audit_key(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return checkpoints.public_key(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
+def _audit_checkpoint(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return await audit_command.checkpoint(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
 def _audit_export(given: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house:
@@ -259,5 +288,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "contact_quiet": _printed(rota_command.quiet),
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
+    "audit_key": _audit_key,
+    "audit_checkpoint": _audit_checkpoint,
     "doctor": _doctor,
 }

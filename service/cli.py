@@ -189,7 +189,11 @@ def _audit_commands(commands: Any, command: Callable[..., argparse.ArgumentParse
     actions = commands.add_parser("audit", help="whether the record is whole, and what others check it by").add_subparsers(
         required=True, metavar="ACTION"
     )
-    command("verify", _later("audit_verify"), "check every chain of the record; name the first record that is not as it was", actions)
+    verify = command("verify", _later("audit_verify"), "check every chain of the record; name the first record not as it was", actions)
+    verify.add_argument("--checkpoint", metavar="FILE", help="hold it against checkpoints kept elsewhere: their file, or a saved mail")
+    verify.add_argument("--key", metavar="HEX", help="the key that they have to be signed by (default: that of this deployment)")
+    command("key", _later("audit_key"), "print the public key that checkpoints are checked by, for others to keep", actions)
+    command("checkpoint", _later("audit_checkpoint"), "make a checkpoint now, and print it; it also goes where the settings say", actions)
     export = command("export", _later("audit_export"), "write the record for others to check, one JSON object a line", actions)
     export.add_argument("--spill", metavar="REFERENCE", help="what is said of one spill; of the rest the digests alone")
     export.add_argument("--sealed", action="store_true", help="with what is sealed: names, addresses, free words")

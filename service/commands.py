@@ -19,6 +19,7 @@ from service import (
     access,
     api_keys,
     audit_command,
+    checkpoints,
     export_command,
     office_days,
     parties,
@@ -250,6 +251,24 @@ def _export(given: argparse.Namespace) -> int:
     return DONE
 
 
+def _audit_key(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return checkpoints.public_key(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
+def _audit_checkpoint(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return await audit_command.checkpoint(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
 def _audit_export(given: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house:
@@ -281,5 +300,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
     "export": _export,
+    "audit_key": _audit_key,
+    "audit_checkpoint": _audit_checkpoint,
     "doctor": _doctor,
 }

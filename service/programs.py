@@ -18,7 +18,7 @@ import uvicorn
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import identity_provider, intake, outbox, passkeys, public_record, wiring
+from service import checkpoints, identity_provider, intake, outbox, passkeys, public_record, wiring
 from service.accounts import first_administrator
 from service.app import build_app
 from service.clock import Now, real_now
@@ -196,6 +196,7 @@ async def examine(settings: Settings, now: Now = real_now) -> list[str]:
         findings += await _senders(house)
         findings.append(await _sent_today(house))
         findings += await _watched(house)
+        findings += await checkpoints.findings(house)
         findings += await _unfilled_roles(house)
         findings += await _unreachable(house)
         findings += await _calendars(house)

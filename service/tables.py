@@ -104,6 +104,14 @@ class ChainRecord(SQLModel, table=True):
     hash: str = Field(max_length=64)
 
 
+class Checkpoint(SQLModel, table=True):
+    """How far the chains had come at a moment, as one signed line that went away from this machine (service/checkpoints.py)."""
+
+    number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    at: datetime
+    signed: str = text_column()
+
+
 class Obligation(SQLModel, table=True):
     """A clock of a spill as it was decided, with its place on the ladder."""
 

@@ -119,6 +119,7 @@ LONG = (
     "test_photos",
     "test_photos_in_chromium",
     "test_privacy",
+    "test_proof_long",
     "test_public_map",
     "test_public_map_in_chromium",
     "test_quantities_in_chromium",

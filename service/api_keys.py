@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlmodel import col
 
 from service import staff_log
@@ -54,13 +54,14 @@ async def make_for_everything(tx: Transaction, email: str) -> str:
 
 async def of_account(tx: Transaction, account: Account) -> Sequence[Credential]:
     """The keys of an account that still count, the newest first."""
-    query = (
-        select(Credential)
-        .where(col(Credential.account_id) == account.id, col(Credential.purpose) == "api", col(Credential.used_at).is_(None))
-        .where(or_(col(Credential.expires_at).is_(None), col(Credential.expires_at) > tx.now))
-        .order_by(col(Credential.id).desc())
-    )
+    query = select(Credential).where(col(Credential.account_id) == account.id, *live(tx)).order_by(col(Credential.id).desc())
     return (await tx.session.execute(query)).scalars().all()
+
+
+def live(tx: Transaction) -> tuple[ColumnElement[bool], ...]:
+    """What is true of a key that still counts."""
+    lasts = or_(col(Credential.expires_at).is_(None), col(Credential.expires_at) > tx.now)
+    return col(Credential.purpose) == "api", col(Credential.used_at).is_(None), lasts
 
 
 async def revoke(tx: Transaction, account: Account, number: int) -> Credential:

@@ -27,6 +27,7 @@ from service import (
     rehearsal_command,
     replanning,
     rota_command,
+    settings_check,
 )
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
@@ -111,7 +112,7 @@ def _user_token(given: argparse.Namespace) -> int:
 def _doctor(given: argparse.Namespace) -> int:
     if given.send_test:
         settings = read_settings()
-        name, receipt = asyncio.run(programs.send_test(settings, given.send_test, given.by))
+        name, receipt = asyncio.run(settings_check.send_test(settings, given.send_test, given.by))
         _say(f"{name}: {receipt.outcome.value}; {receipt.detail}{f'; id {receipt.provider_id}' if receipt.provider_id else ''}")
         if name == "webhook":
             _say(_VERIFIES + webhook_secret(settings.signing_key(), given.send_test))

@@ -53,6 +53,7 @@ KINDS: Mapping[str, str] = {
     "paper:taken": "Paper of a spill taken",
     "evidence:taken": "Evidence bundle of a spill taken",
     "reply:settled": "Reply settled",
+    "test:sent": "Test message sent",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
     "subscription:ended": "Subscription ended",
@@ -69,17 +70,26 @@ async def note(tx: Transaction, kind: str, about: Account | None = None, actor: 
 
 
 async def actions(
-    tx: Transaction, *, cities: Collection[str] | None, accounts: Collection[int], who: str = "", before: int = 0, most: int = 100
-) -> Sequence[tuple[StaffAction, Account | None]]:
+    tx: Transaction,
+    *,
+    cities: Collection[str] | None,
+    accounts: Collection[int],
+    who: str = "",
+    kind: str = "",
+    before: int = 0,
+    most: int = 100,
+) -> Sequence[tuple[StaffAction, Account | None]]:  # fmt: skip
     """What was done in some cities or about some accounts, the newest first, with the account it is about; `cities` None is everything.
 
-    `who`: only what this actor did; `before`: only what is older than the action of this number.
+    `who`: only what this actor did; `kind`: only this; `before`: only what is older than the action of this number.
     """
     query = select(StaffAction, Account).outerjoin(Account, col(Account.id) == col(StaffAction.account_id))
     if cities is not None:
         query = query.where(or_(col(StaffAction.city).in_(cities), col(StaffAction.account_id).in_(accounts)))
     if who:
         query = query.where(col(StaffAction.actor) == who)
+    if kind:
+        query = query.where(col(StaffAction.kind) == kind)
     if before:
         query = query.where(col(StaffAction.id) < before)
     rows = await tx.session.execute(query.order_by(col(StaffAction.id).desc()).limit(most))

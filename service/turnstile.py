@@ -56,6 +56,8 @@ GATES: Mapping[str, Sequence[Limit]] = {
     "alerts sign-up": (Limit(_HOUR, 20), Limit(_DAY, 60)),
     "sign-in": (Limit(_MINUTES, 20), Limit(_HOUR, 60)),
     "link": (Limit(_MINUTES, 60), Limit(_HOUR, 200)),
+    "settings check": (Limit(_MINUTES, 20), Limit(_HOUR, 60)),
+    "test message": (Limit(_MINUTES, 5), Limit(_HOUR, 20)),
 }
 # In the OpenAPI description of a call that has a limit.
 DOCUMENTED: Mapping[int | str, dict[str, Any]] = {

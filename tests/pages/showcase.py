@@ -230,6 +230,9 @@ SCENES: tuple[Scene, ...] = (
     Scene("people-fault", "/staff/users", press("Send the invitation", email="noor@chino.example"), staff=True),
     Scene("person", "/staff/users/2", unfold, staff=True),
     Scene("staff-log", "/staff/users/log", staff=True),
+    Scene("settings", "/staff/settings", staff=True),
+    Scene("settings-check", "/staff/settings/check", staff=True),
+    Scene("settings-test-message", "/staff/settings/check", press("Send me a test message"), staff=True),
     Scene("not-found-for-staff", "/staff/spills/SPL-2026-9999", staff=True),
 )
 # fmt: on

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from notifiers import Outcome
-from service import identity_provider, passkeys, programs, wiring
+from service import identity_provider, passkeys, programs, settings_check, wiring
 from service.errors import BadInput
 from service.settings import Settings
 from tests.notifiers.fake_twilio import ACCOUNT_SID, TOKEN, FakeTwilio
@@ -124,7 +124,7 @@ async def test_whether_the_identity_provider_answers_is_said(given: dict[str, An
     ],
 )  # fmt: skip
 def test_an_address_tells_its_channel_by_its_form(address: str, channel: str) -> None:
-    assert programs.channel_for(address) == channel
+    assert settings_check.channel_for(address) == channel
 
 
 async def test_a_test_message_goes_out_by_the_channel_that_is_named(
@@ -132,11 +132,11 @@ async def test_a_test_message_goes_out_by_the_channel_that_is_named(
 ) -> None:
     settings = Settings(**given)
     for by, name in ((None, "sms"), ("voice", "voice")):
-        sent, receipt = await programs.send_test(settings, "(909) 555-0100", by)
+        sent, receipt = await settings_check.send_test(settings, "(909) 555-0100", by)
         assert (sent, receipt.outcome) == (name, Outcome.ACCEPTED)
     assert [one.form["To"] for one in (*twilio.taken, *twilio.calls)] == ["+19095550100"] * 2
     assert twilio.taken[0].form["Body"].startswith("This is a test message of Spillclock at https://spills.example.gov.")
-    _, receipt = await programs.send_test(settings, "ann@example.gov", None)
+    _, receipt = await settings_check.send_test(settings, "ann@example.gov", None)
     assert receipt.provider_id in post_office.taken[0].parsed["Message-ID"]
     assert post_office.taken[0].parsed["Subject"] == "Test message of Spillclock"
 
@@ -145,13 +145,13 @@ async def test_a_test_message_goes_out_by_the_channel_that_is_named(
 async def test_a_test_message_reaches_a_webhook_and_a_chat_room(given: dict[str, Any], by: str, scheme: str) -> None:
     async with LocalServer() as receiver:
         settings = Settings(**given, webhook_private=True)
-        _, receipt = await programs.send_test(settings, f"{scheme}://127.0.0.1:{receiver.port}/topic", by)
+        _, receipt = await settings_check.send_test(settings, f"{scheme}://127.0.0.1:{receiver.port}/topic", by)
     assert receipt.outcome is Outcome.ACCEPTED, receipt.detail
     assert len(receiver.taken) == 1
 
 
 async def test_without_a_provider_a_test_message_goes_to_the_file(tmp_path: Path) -> None:
-    _, receipt = await programs.send_test(Settings(home_dir=tmp_path), "ann@example.gov", None)
+    _, receipt = await settings_check.send_test(Settings(home_dir=tmp_path), "ann@example.gov", None)
     assert "outbox.jsonl" in receipt.detail
     assert json.loads((tmp_path / "outbox.jsonl").read_text())["step"] == "test"
 
@@ -161,7 +161,7 @@ async def test_without_a_provider_a_test_message_goes_to_the_file(tmp_path: Path
 )
 async def test_a_bad_address_gets_no_test_message(given: dict[str, Any], address: str, by: str | None) -> None:
     with pytest.raises(BadInput) as error:
-        await programs.send_test(Settings(**given), address, by)
+        await settings_check.send_test(Settings(**given), address, by)
     assert error.value.faults[0].startswith("ADDRESS: ")
 
 

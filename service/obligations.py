@@ -30,6 +30,7 @@ from service.ladders import frozen_ladder
 from service.office_days import recounted, rulebook_of
 from service.outbox import OPEN_STATES
 from service.spills import checked_facts, stated
+from service.switches import holds_back, over, switched_off, why_held
 from service.tables import Obligation, Spill
 from service.transaction import Recorded, Transaction
 
@@ -84,10 +85,12 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     Where not the facts but the days of its city changed, `calendar` says how: it stands with every clock that moves, and nobody is told
     again what they were told already. Where reports were merged or taken apart, `stood` is what `standing_of` said before, so that what
     was done about a report counts, or no longer counts; nobody is told the same again then, either.
+    A rule that is switched off in its city (service/switches.py) starts nothing here: the decision stands on record as withdrawn.
     Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another.
     """
     decided: list[_Decided] = []
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
+    off = await switched_off(tx, spill.city)
     if spill.city is not None and spill.merged_into is None:
         rulebook = await rulebook_of(tx)
         counts = await counted(tx, spill)
@@ -99,18 +102,31 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     tx.session.add_all(row for row, _ in new)
     await tx.session.flush()  # all of them at once: their events need their numbers
     for row, one in new:
-        await _open(tx, spill, row, one.clock)
+        if (entry := over(off, row.duty)) is not None:
+            await _withdraw(tx, spill, row, why_held(entry))
+        else:
+            await _open(tx, spill, row, one.clock)
     for one in decided:
         if (kept := rows.pop(one.key, None)) is not None:
-            await _adjust(tx, spill, kept, one)
+            entry = over(off, kept.duty)
+            if entry is not None and holds_back(kept, one.starts_at):
+                await _withdraw(tx, spill, kept, why_held(entry))
+            else:
+                await _adjust(tx, spill, kept, one)
     for row in rows.values():
         if row.state not in (*_CLOSED, "withdrawn"):
-            row.state, row.reason = "withdrawn", why
-            await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
+            await _withdraw(tx, spill, row, why)
     # A recurring duty opens its next occurrence by itself once one is past; at the due moment itself there is no next one yet.
     due = [one.clock.due_at for one in decided if one.clock.occurrence]
     recurring = [moment for moment in due if moment and moment >= tx.now]
     spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
+
+
+async def _withdraw(tx: Transaction, spill: Spill, row: Obligation, why: str) -> None:
+    """Let a clock count no more, or not begin; said once for each reason."""
+    if (row.state, row.reason) != ("withdrawn", why):
+        row.state, row.reason = "withdrawn", why
+        await tx.record(spill, ObligationWithdrawn(obligation=row.id or 0, duty=row.duty, reason=why))
 
 
 async def standing_of(tx: Transaction, spill: Spill) -> Standing:

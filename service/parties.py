@@ -18,7 +18,7 @@ from deadlines.ladder import ROLES
 from notifiers.addresses import e164, problem_with_country, problem_with_email
 from notifiers.apprise_channel import problem_with_apprise, problem_with_parts
 from notifiers.webhook import problem_with_webhook, webhook_secret
-from service import staff_log
+from service import former_contacts, staff_log
 from service.access import administrators_of
 from service.errors import BadInput, NotKnown, SpillclockError
 from service.on_call import forget_rosters, roster_of, take_off
@@ -110,22 +110,47 @@ async def add_contact(
     language: str = "en",
     quiet: str = "",
 ) -> Contact:
-    """Have a person fill a role of a city; `voice`: the phone may be called too; `quiet`: 22:00-06:00, in local time, or nothing.
+    """Have a person fill a role of a city; what may be given: `read_contact`. Raises BadInput, naming every fault."""
+    contact = read_contact(
+        tx.house, city, role, name, email, phone, voice=voice, webhook=webhook, apprise=apprise, language=language, quiet=quiet
+    )
+    tx.session.add(contact)
+    await tx.session.flush()
+    forget_rosters(tx)
+    await note_contact(tx, "contact:added", contact)
+    return contact
+
+
+def read_contact(
+    house: House,
+    city: str,
+    role: str,
+    name: str,
+    email: str,
+    phone: str,
+    *,
+    voice: bool = False,
+    webhook: str = "",
+    apprise: str = "",
+    language: str = "en",
+    quiet: str = "",
+) -> Contact:
+    """A contact that is not stored; `voice`: the phone may be called too; `quiet`: 22:00-06:00, in local time, or nothing.
 
     Raises BadInput for an unknown city or role, or an address nothing can be sent to, naming every fault.
     """
     number = e164(phone) or ""
     faults = []
-    if city not in tx.house.cities:
-        faults.append(f"CITY: {city!r} is not a known city; right would be: one of {', '.join(tx.house.cities)}")
+    if city not in house.cities:
+        faults.append(f"CITY: {city!r} is not a known city; right would be: one of {', '.join(house.cities)}")
     if role not in ROLES:
         faults.append(f"ROLE: {role!r} is not a role; right would be: one of {', '.join(ROLES)}")
     if not name.strip():
         faults.append("NAME: missing; right would be: a person or a desk")
     if email and (problem := problem_with_email(email)):
         faults.append(f"--email: {problem}")
-    faults += _faults_of_phone(tx.house.settings, phone, number, voice=voice)
-    faults += _faults_of_addresses(tx.house.settings, webhook, apprise)
+    faults += _faults_of_phone(house.settings, phone, number, voice=voice)
+    faults += _faults_of_addresses(house.settings, webhook, apprise)
     if not (email or phone or webhook or apprise):
         faults.append("--email, --phone: both missing, and no --webhook or --apprise; right would be: at least one of them")
     if language not in LANGUAGES:
@@ -135,18 +160,14 @@ async def add_contact(
         faults.append(f"--quiet: {quiet!r} is no span of a day; right would be: 22:00-06:00")
     if faults:
         raise BadInput("the contact cannot be added", faults)
-    contact = Contact(
+    return Contact(
         city=city, role=role, name=name.strip()[:200], email=email, phone=number, voice=voice, webhook=webhook, apprise=apprise,
         language=language, quiet_from=hours[1] if hours else "", quiet_to=hours[2] if hours else "",
     )  # fmt: skip
-    tx.session.add(contact)
-    await tx.session.flush()
-    forget_rosters(tx)
-    await _note(tx, "contact:added", contact)
-    return contact
 
 
-async def _note(tx: Transaction, kind: str, contact: Contact, **said: Any) -> None:
+async def note_contact(tx: Transaction, kind: str, contact: Contact, **said: Any) -> None:
+    """Note in the log of staff what was done to a contact."""
     await staff_log.note(tx, kind, city=contact.city, contact=contact.id, name=contact.name, role=contact.role, **said)
 
 
@@ -193,7 +214,7 @@ async def remove_contact(tx: Transaction, number: int) -> Contact:
     if contact is None:
         raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
     await take_off(tx, contact)
-    await _note(tx, "contact:removed", contact)
+    await former_contacts.note(tx, "contact:removed", contact, former_contacts.values_of(contact), None)
     await tx.session.delete(contact)
     await tx.session.flush()
     forget_rosters(tx)
@@ -205,13 +226,14 @@ async def set_quiet(tx: Transaction, number: int, quiet: str) -> Contact:
     contact = await tx.session.get(Contact, number)
     if contact is None:
         raise NotKnown(f"there is no contact {number}; see them with: spillclock contact list")
+    before = former_contacts.values_of(contact)
     try:
         contact.quiet_from, contact.quiet_to = read_quiet(quiet) if quiet else ("", "")
     except ValueError as error:
         raise BadInput("these hours cannot be kept", [f"HOURS: {error}; right would be: 22:00-06:00, or none"]) from None
     await tx.session.flush()
     forget_rosters(tx)
-    await _note(tx, "contact:quiet", contact, hours=quiet or "none")
+    await former_contacts.note(tx, "contact:quiet", contact, before, former_contacts.values_of(contact), hours=quiet or "none")
     return contact
 
 

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import uvicorn
 
-from service import intake, outbox, public_record, settings_check, wiring
+from service import intake, outbox, packs_seen, public_record, settings_check, wiring
 from service.accounts import first_administrator
 from service.app import build_app
 from service.clock import Now, real_now
@@ -64,7 +64,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
             stack.enter_context(_alone(settings))
             await outbox.release_orphans(house, house.now())
             await intake.take_up_unread(house, house.now())
-        await _count_gaps_anew(house)
+        await _take_up(house)
         await public_record.bring_up_to_date(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
@@ -92,7 +92,7 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
     """The worker half alone, until SIGTERM or SIGINT."""
     _needs_server(settings, "worker")
     async with open_house(settings) as house, wiring.open_channels(settings) as channels:
-        await _count_gaps_anew(house)
+        await _take_up(house)
         await public_record.bring_up_to_date(house)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -102,9 +102,10 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
             await stopped.wait()
 
 
-async def _count_gaps_anew(house: House) -> None:
-    """Clocks whose count ran past their calendar run by themselves once a release that covers the days is started."""
+async def _take_up(house: House) -> None:
+    """Clocks whose count ran past their calendar run by themselves once a release that covers the days is started; new packs are noted."""
     async with transaction(house, "spillclock") as tx:
+        await packs_seen.take_note(tx)
         await count_gaps_anew(tx)
 
 

@@ -41,6 +41,8 @@ KINDS: Mapping[str, str] = {
     "calendar:added": "Day entered in the calendar",
     "calendar:removed": "Day taken out of the calendar",
     "contact:added": "Contact added",
+    "contact:changed": "Contact changed",
+    "contact:restored": "Contact back again",
     "contact:removed": "Contact removed",
     "contact:quiet": "Quiet hours set",
     "rota:added": "Rota added",
@@ -53,6 +55,8 @@ KINDS: Mapping[str, str] = {
     "paper:taken": "Paper of a spill taken",
     "evidence:taken": "Evidence bundle of a spill taken",
     "reply:settled": "Reply settled",
+    "rule:off": "Rule switched off",
+    "rule:on": "Rule switched on again",
     "test:sent": "Test message sent",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
@@ -62,11 +66,18 @@ KINDS: Mapping[str, str] = {
 }
 
 
-async def note(tx: Transaction, kind: str, about: Account | None = None, actor: str = "", *, city: str | None = None, **said: Any) -> None:
-    """Note what was done, by the actor of the transaction where no other is named. `said` holds no secret. KeyError: unknown kind."""
+async def note(
+    tx: Transaction, kind: str, about: Account | None = None, actor: str = "", *, city: str | None = None, **said: Any
+) -> StaffAction:
+    """Note what was done, by the actor of the transaction where no other is named. `said` holds no secret. KeyError: unknown kind.
+
+    Returns the entry, which has its number once it is flushed.
+    """
     KINDS[kind]
     account = about.id if about else None
-    tx.session.add(StaffAction(at=tx.now, actor=(actor or tx.actor)[:320], kind=kind, account_id=account, city=city, said=said))
+    entry = StaffAction(at=tx.now, actor=(actor or tx.actor)[:320], kind=kind, account_id=account, city=city, said=said)
+    tx.session.add(entry)
+    return entry
 
 
 async def actions(

@@ -19,6 +19,7 @@ _WORDS = {"reason": "It was cleaned up."}
 _PICTURE = photo()
 _ROTA = {"role": "duty_officer", "name": "Night desk"}
 _TEXT = {"subject": "Report {{reference}}", "text": TEXT.replace("{", "{{").replace("}", "}}")}
+_PERSON = {"role": "duty_officer", "name": "Kim Vu", "email": "kim@chino.example"}
 _SHIFT = {"starts_at": "2026-12-24T08:00:00-08:00", "ends_at": "2026-12-26T08:00:00-08:00", "reason": "swap"}
 _REPORT = {"description": "A manhole overflows.", "location": {"lat": 34.01, "lon": -117.69}, "material": "sewage"}
 _SPLIT = {"reason": "two", "description": "oil", "facts": {"material": "petroleum", "volume": {"quantity": 3, "unit": "gal"}}}
@@ -203,6 +204,10 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/replies/settle": Asked({"reply": "{reply}"}),
     "POST /staff/replies/{number}/settle": Asked(path={"number": "reply"}),
     "POST /staff/suppressions/{number}/lift": Asked(_MORE, path={"number": "suppression"}),
+    "POST /staff/contacts/{city}": Asked(_PERSON),
+    "POST /staff/contacts/{city}/{number}": Asked(_PERSON, path={"number": "contact"}),
+    "POST /staff/contacts/{city}/{number}/remove": Asked(path={"number": "contact"}),
+    "POST /staff/contacts/{city}/undo/{action}": Asked(path={"action": "contact_change"}),
     "POST /staff/on-call/{city}/rotas": Asked({**_ROTA, "turn.{contact}": "1"}),
     "POST /staff/on-call/{city}/rotas/{number}/end": Asked(path={"number": "rota"}),
     "POST /staff/on-call/{city}/rotas/{number}/shifts": Asked(

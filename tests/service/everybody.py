@@ -23,6 +23,7 @@ from service import (
     api_keys,
     city_texts,
     closing,
+    contacts,
     followups,
     invitations,
     kept_files,
@@ -34,6 +35,7 @@ from service import (
     rotas,
     saved_views,
     second_factor,
+    staff_log,
     subscriptions,
 )
 from service.access import Staff
@@ -228,9 +230,12 @@ async def _of_the_city(made: Everybody) -> None:
     """A rota with a change by hand, a text of the city, a day in its calendar."""
     async with transaction(made.home.house, "manager@chino.example") as tx:
         contact = await parties.add_contact(tx, "chino", "duty_officer", "Kim", "kim@chino.example", "")
+        await contacts.change(tx, "chino", contact.id or 0, {"language": "es"})
+        [(changed, _)] = await staff_log.actions(tx, cities=["chino"], accounts=(), kind="contact:changed")
         rota = await rotas.add_rota(tx, rotas.NewRota("chino", "duty_officer", "Sewer desk", [contact.id or 0]))
         shift = await rotas.add_shift(tx, rota.id or 0, contact.id or 0, tx.now, tx.now + timedelta(hours=8), "swap")
-        made.names |= {"contact": str(contact.id), "rota": str(rota.id), "shift": str(shift.id), **_OF_THE_CITY}
+        made.names |= {"contact": str(contact.id), "rota": str(rota.id), "shift": str(shift.id), "contact_change": str(changed.id)}
+        made.names |= _OF_THE_CITY
         await replanning.add_day(tx, "chino", date.fromisoformat(_OF_THE_CITY["day"]), "Furlough", "Resolution 2026-14")
         await city_texts.save_text(tx, "chino", city_texts.Slot("triage", "email", "en"), "Report {reference}", TEXT, tx.actor)
 

@@ -92,9 +92,10 @@ def chromium() -> str:
     pytest.skip(missing)
 
 
-# Journeys and looks in a real browser, hostile files, all samples on all papers: over ten minutes of two cores. `make test-long` runs them
-# too. They are out of the way of CI, which has fifteen minutes.
+# Journeys and looks in a real browser, hostile files, all samples on all papers, every route as everybody, full disks: half an hour of two
+# cores. `make test-long` runs them too. They are out of the way of CI, which has fifteen minutes.
 LONG = (
+    "test_access_matrix",
     "test_accounts_in_chromium",
     "test_alerts_in_chromium",
     "test_api_photos",
@@ -105,12 +106,14 @@ LONG = (
     "test_calendar_in_chromium",
     "test_city_texts_in_chromium",
     "test_discharger_in_chromium",
+    "test_faults_of_the_machine",
     "test_guard_in_chromium",
     "test_held",
     "test_held_reports",
     "test_hostile_files",
     "test_kept_files_hostile",
     "test_keyboard",
+    "test_merging",
     "test_merging_sequences",
     "test_numbers_in_chromium",
     "test_on_call_in_chromium",
@@ -138,7 +141,9 @@ LONG = (
     "test_rungs_twice",
     "test_sample_narratives",
     "test_status_in_chromium",
+    "test_stop_and_start",
     "test_turnstile",
+    "test_watch",
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 

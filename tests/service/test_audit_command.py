@@ -138,7 +138,7 @@ def test_a_record_is_held_against_a_checkpoint_that_was_kept(audit: Any, tmp_pat
     kept.write_text(f"Subject: Checkpoint\n\nsome words\n{line}\n")
     _, [key] = audit("key")
     code, lines = audit("verify", "--checkpoint", str(kept))
-    assert (code, lines[0]) == (0, f"ok     checkpoint 1 of {lines[0][25:41]} UTC: signed by {key}")
+    assert (code, lines[0]) == (0, f"ok     checkpoint 1 of {lines[0][23:39]} UTC: signed by {key}")
     code, lines = audit("verify", "--checkpoint", str(kept), "--key", "00" * 32)
     assert code == 1
     assert f"it is signed by the key {key}, and not by {'00' * 32}" in lines[0]

@@ -53,7 +53,7 @@ class Case:
 
     `places`: where each event stands in the chain of the record, by its number; `chain`: lines of the chain, and whether they follow one
     upon the other (`is_followed`) or are those of the case alone. `messages` and `files` are those of all chapters, the oldest first.
-    `kept_out`: what is left out; of a whole bundle nobody, but the secrets of private links. `is_whole`: who reported in confidence is in it.
+    `kept_out`: what is left out; of a whole bundle the secrets of links alone. `is_whole`: who reported in confidence is in it.
     `lost`: files on record whose content is not in the data folder.
     """
 

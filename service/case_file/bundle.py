@@ -13,6 +13,7 @@ It is sent while it is read: of the files no more than a piece is ever in memory
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import zipfile
@@ -246,27 +247,34 @@ def _of_reporters(chapters: Iterable[tuple[Spill, Any]]) -> set[int]:
 
 
 async def bundle_of(case: Case, identity: str) -> Bundle:
-    """The bundle of a case."""
-    reference = case.record.spill.reference
-    raw = [
-        _of_bytes("events.jsonl", "every event as it was recorded, one JSON object a line", _lines(_events(case))),
-        _of_bytes("chain.jsonl", "the place of each event in the chain of the record", b"".join(case.chain)),
-        _of_bytes("messages.jsonl", "every message with its tries and receipts, one JSON object a line", _lines(_messages(case))),
-    ]
-    stored, lost = _stored(case)
-    beside = [Enclosed(one.path, one.says, one.size, one.sha256) for one in (*raw, *stored)]
-    case = replace(case, enclosed=beside, lost=lost)
+    """The bundle of a case. What takes long is done off the event loop, and long papers are drawn one at a time."""
+    case, beside, volumes = await asyncio.to_thread(_prepared, case)
     drawn = []
-    for volume in volumes_of(case):
+    for volume in volumes:
         name = "record.pdf" if volume.number == 1 else f"record-{volume.number}.pdf"
-        drawn.append(_of_bytes(name, f"the paper, volume {volume.number} of {volume.of}", await papers.render_apart(volume, "en")))
+        async with case.record.house.drawing:
+            pdf = await papers.render_apart(volume, "en")
+        drawn.append(_of_bytes(name, f"the paper, volume {volume.number} of {volume.of}", pdf))
     here = files("service")
     aids = [
         _of_bytes("README.txt", "what is here", _readme(case)),
         _of_bytes("check.py", "the script that checks the files", (here / "case_file" / "bundle_check.txt").read_bytes()),
         _of_bytes("check_chain.py", "the script that checks the chain", (here / "papers" / "check_chain.py").read_bytes()),
     ]
-    return Bundle(reference, identity, case.record.now, (*aids, *drawn, *raw, *stored))
+    return Bundle(case.record.spill.reference, identity, case.record.now, (*aids, *drawn, *beside))
+
+
+def _prepared(case: Case) -> tuple[Case, Sequence[Member], Sequence[papers.Volume]]:
+    """The case with what stands beside its paper, those files, and the paper as it is to be drawn."""
+    raw = [
+        _of_bytes("events.jsonl", "every event as it was recorded, one JSON object a line", _lines(_events(case))),
+        _of_bytes("chain.jsonl", "the chain of the record, one JSON object a line", b"".join(case.chain)),
+        _of_bytes("messages.jsonl", "every message with its tries and receipts, one JSON object a line", _lines(_messages(case))),
+    ]
+    stored, lost = _stored(case)
+    beside = [*raw, *stored]
+    case = replace(case, enclosed=[Enclosed(one.path, one.says, one.size, one.sha256) for one in beside], lost=lost)
+    return case, beside, volumes_of(case)
 
 
 def _of_bytes(path: str, says: str, content: bytes) -> Member:

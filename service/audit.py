@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, String, Text, cast, func, select, type_coerce, union
+from sqlalchemy import Row, String, Text, and_, cast, false, func, or_, select, type_coerce, union
 from sqlmodel import col
 
 from service.chain import NOTHING_BEFORE, canonical, digest_of, hash_of, record_of, seal_of
@@ -92,13 +92,19 @@ async def walk(tx: Transaction, wanted: Mapping[tuple[str, int], str] | None = N
         yield Walked(_UNPLACED, broken=Break(_UNPLACED, None, first, INSERTED, f"it has no place in any chain{others}"))
 
 
-async def records(tx: Transaction, *, of_spill: str | None = None, with_sealed: bool = False) -> AsyncIterator[dict[str, Any]]:
+async def records(
+    tx: Transaction, *, of_spill: str | None = None, with_sealed: bool = False, within: Mapping[str, tuple[int, int]] | None = None
+) -> AsyncIterator[dict[str, Any]]:
     """Every record in the order of its chain, for others to check: docs/proof.md says how.
 
     `of_spill`: only what is said of this spill (its reference); of the others the digest alone, so that the chain can still be followed.
-    `with_sealed`: with the sealed parts that are there, and their salts. A record that cannot be read has neither text nor digest.
+    `within`: only from a number to another of each of these chains, both included. `with_sealed`: with the sealed parts that are there, and
+    their salts. A record that cannot be read has neither text nor digest.
     """
     query = _RECORDS.order_by(None).order_by(col(ChainRecord.chain), col(ChainRecord.number)).add_columns(col(ChainRecord.chain))
+    if within is not None:
+        parts = [and_(col(ChainRecord.chain) == name, col(ChainRecord.number).between(*part)) for name, part in within.items()]
+        query = query.where(or_(false(), *parts))
     rows = await tx.session.stream(query, execution_options={"yield_per": _AT_A_TIME})
     async for row in rows:
         record: dict[str, Any] = {"chain": row.chain, "number": row.number, "previous": row.previous, "hash": row.hash}

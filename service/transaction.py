@@ -89,6 +89,8 @@ class House:
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
     reading_pictures: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    # One long paper is drawn at a time, in a process of its own that takes 200 MB.
+    drawing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     passwords: Passwords = field(default_factory=Passwords)
     last_reactions: Sequence[LastReaction] = ()
 

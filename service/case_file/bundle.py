@@ -3,20 +3,21 @@
     SP-2026-00001/
         record.pdf          the paper (service/case_file/evidence.py); a long one goes on in record-2.pdf ...
         events.jsonl        every event, one JSON object a line, in the order it was recorded
-        chain.jsonl         the place of each in the chain of the record, with what its hash is made of, as `spillclock audit export` has it
+        chain.jsonl         the chain of the record, from the first of its records on, as `spillclock audit export` has it
         messages.jsonl      every message with its tries and what was heard of it
         photos/, papers/    files as they came, under names of ours; in a bundle without the reporter their photos are the shown copies
-        README.txt, check.py, manifest.sha256
+        README.txt, check.py, check_chain.py, manifest.sha256
 
 It is sent while it is read: of the files no more than a piece is ever in memory. The same record at the same time gives the same bytes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -29,22 +30,24 @@ from sqlmodel import col
 from starlette.responses import StreamingResponse
 
 from deadlines import as_z
-from service import file_store, papers
+from service import audit, file_store, papers
 from service.access import Staff, spill_for
 from service.case_file.evidence import Case, Enclosed, identity_told, volumes_of
 from service.case_file.record import read_record
 from service.case_file.withholding import MARK, Withheld, withheld_of, without_secrets
-from service.chain import canonical, digest_of, record_of
+from service.chain import digest_of
 from service.errors import BadInput, NotAllowed
 from service.events import FileKept
 from service.kept_files import PHOTO, SUFFIXES, kept_files
 from service.pages.deliveries import Delivery, deliveries_of
 from service.staff_log import note
-from service.tables import ChainRecord, EventRow, KeptFile, Spill
+from service.tables import Chain, ChainRecord, EventRow, KeptFile, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 WHOLE, WITHHELD = "whole", "withheld"
 _PIECE = 256 * 1024
+# Records of a chain in a bundle, with those of other spills in between: 15 MB.
+LONGEST_CHAIN = 50_000
 _OF_REPORTERS = "reporter of "
 _REPORTER = "reporter"
 
@@ -178,7 +181,9 @@ async def read_case(tx: Transaction, spill: Spill, *, whole: bool) -> Case:
         theirs = _of_reporters(chapters)
         addresses = [delivery.row.address for delivery in messages if delivery.row.role == _REPORTER]
         kept_out = replace(kept_out, words=[*(file.name for file in kept if file.id in theirs), *addresses])
-    return Case(record, chapters, await _places(tx, [one for one, _ in chapters]), messages, kept, kept_out, whole)
+    case = Case(record, chapters, await _places(tx, [one for one, _ in chapters]), messages, kept, kept_out, whole)
+    lines, is_followed = await _chain(tx, case)
+    return replace(case, chain=lines, is_followed=is_followed)
 
 
 async def _places(tx: Transaction, spills: Iterable[Spill]) -> dict[int, ChainRecord]:
@@ -186,6 +191,49 @@ async def _places(tx: Transaction, spills: Iterable[Spill]) -> dict[int, ChainRe
     mine = select(col(EventRow.id)).where(col(EventRow.spill_id).in_([spill.id for spill in spills]))
     found = (await tx.session.execute(select(ChainRecord).where(col(ChainRecord.event_id).in_(mine)))).scalars()
     return {place.event_id: place for place in found}
+
+
+async def _chain(tx: Transaction, case: Case) -> tuple[Sequence[bytes], bool]:
+    """The chains from the first record of this case to their ends, or to its last where that is long: of other spills the digests alone.
+
+    Where the reporter is kept out, sealed parts stay sealed: what is open of a record is enough for its hash. One whose open part tells of
+    them has its digest in place of its text. Where even so there is too much in between, the records of the case alone, and
+    False: nobody can follow those.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for place in case.places.values():
+        first, last = spans.get(place.chain, (place.number, place.number))
+        spans[place.chain] = (min(first, place.number), max(last, place.number))
+    ends = {chain.name: chain.number for chain in (await tx.session.execute(select(Chain).where(col(Chain.name).in_(spans)))).scalars()}
+    to_the_end = {name: (first, ends.get(name, last)) for name, (first, last) in spans.items()}
+    within = to_the_end if _many(to_the_end) <= LONGEST_CHAIN else spans
+    mine = {(place.chain, place.number) for place in case.places.values()}
+    is_followed = _many(within) <= LONGEST_CHAIN
+    found: list[bytes] = []
+    if is_followed:
+        async for one in audit.records(tx, within=within, with_sealed=case.is_whole):
+            found.append(_line(_chained(case, one, is_mine=(one["chain"], one["number"]) in mine)))
+        return found, True
+    for chain, number in sorted(mine):
+        async for one in audit.records(tx, within={chain: (number, number)}, with_sealed=case.is_whole):
+            found.append(_line(_chained(case, one, is_mine=True)))
+    return found, False
+
+
+def _many(spans: Mapping[str, tuple[int, int]]) -> int:
+    return sum(last - first + 1 for first, last in spans.values())
+
+
+def _chained(case: Case, one: Mapping[str, Any], *, is_mine: bool) -> Mapping[str, Any]:
+    """A record of a chain as this bundle may show it: of another spill its digest."""
+    text = one["record"]
+    place = {key: one[key] for key in ("chain", "number", "previous", "hash")}
+    if not is_mine or case.kept_out.text(text) != text:
+        return {**place, "digest": digest_of(text)}
+    sealed = one.get("sealed")
+    if sealed is None or without_secrets(sealed) != sealed:
+        return {**place, "record": text}
+    return {**place, "record": text, "sealed": sealed, "salt": one["salt"]}
 
 
 def _of_reporters(chapters: Iterable[tuple[Spill, Any]]) -> set[int]:
@@ -199,23 +247,34 @@ def _of_reporters(chapters: Iterable[tuple[Spill, Any]]) -> set[int]:
 
 
 async def bundle_of(case: Case, identity: str) -> Bundle:
-    """The bundle of a case."""
-    reference = case.record.spill.reference
+    """The bundle of a case. What takes long is done off the event loop, and long papers are drawn one at a time."""
+    case, beside, volumes = await asyncio.to_thread(_prepared, case)
+    drawn = []
+    for volume in volumes:
+        name = "record.pdf" if volume.number == 1 else f"record-{volume.number}.pdf"
+        async with case.record.house.drawing:
+            pdf = await papers.render_apart(volume, "en")
+        drawn.append(_of_bytes(name, f"the paper, volume {volume.number} of {volume.of}", pdf))
+    here = files("service")
+    aids = [
+        _of_bytes("README.txt", "what is here", _readme(case)),
+        _of_bytes("check.py", "the script that checks the files", (here / "case_file" / "bundle_check.txt").read_bytes()),
+        _of_bytes("check_chain.py", "the script that checks the chain", (here / "papers" / "check_chain.py").read_bytes()),
+    ]
+    return Bundle(case.record.spill.reference, identity, case.record.now, (*aids, *drawn, *beside))
+
+
+def _prepared(case: Case) -> tuple[Case, Sequence[Member], Sequence[papers.Volume]]:
+    """The case with what stands beside its paper, those files, and the paper as it is to be drawn."""
     raw = [
         _of_bytes("events.jsonl", "every event as it was recorded, one JSON object a line", _lines(_events(case))),
-        _of_bytes("chain.jsonl", "the place of each event in the chain of the record", _lines(_chained(case))),
+        _of_bytes("chain.jsonl", "the chain of the record, one JSON object a line", b"".join(case.chain)),
         _of_bytes("messages.jsonl", "every message with its tries and receipts, one JSON object a line", _lines(_messages(case))),
     ]
     stored, lost = _stored(case)
-    beside = [Enclosed(one.path, one.says, one.size, one.sha256) for one in (*raw, *stored)]
-    case = replace(case, enclosed=beside, lost=lost)
-    drawn = []
-    for volume in volumes_of(case):
-        name = "record.pdf" if volume.number == 1 else f"record-{volume.number}.pdf"
-        drawn.append(_of_bytes(name, f"the paper, volume {volume.number} of {volume.of}", await papers.render_apart(volume, "en")))
-    script = (files("service") / "case_file" / "bundle_check.txt").read_bytes()
-    aids = [_of_bytes("README.txt", "what is here", _readme(case)), _of_bytes("check.py", "the script that checks it", script)]
-    return Bundle(reference, identity, case.record.now, (*aids, *drawn, *raw, *stored))
+    beside = [*raw, *stored]
+    case = replace(case, enclosed=[Enclosed(one.path, one.says, one.size, one.sha256) for one in beside], lost=lost)
+    return case, beside, volumes_of(case)
 
 
 def _of_bytes(path: str, says: str, content: bytes) -> Member:
@@ -228,22 +287,31 @@ def _readme(case: Case) -> bytes:
         f"{identity_told(case)}\n\n"
         "record.pdf      the record for people to read; a long one goes on in record-2.pdf and so on\n"
         "events.jsonl    every event as it was recorded, one JSON object a line, times in UTC\n"
-        "chain.jsonl     the place of each event in the chain of the city's record, and what its hash is made of\n"
+        "chain.jsonl     the chain of the city's record, from the first record of this spill on; of other spills digests\n"
         "messages.jsonl  every message with its tries and receipts, one JSON object a line\n"
         "photos/         photographs\n"
         "papers/         files that were filed with reports\n"
         "manifest.sha256 the SHA-256 of every file here but itself\n"
-        "check.py        says whether anything was changed, left out or added: python3 check.py\n\n"
+        "check.py        says whether anything was changed, left out or added: python3 check.py\n"
+        f"check_chain.py  {_CHAIN_CHECKED if case.is_followed else _CHAIN_TOO_LONG}\n\n"
         "sha256sum -c manifest.sha256 checks the same. Whoever changes a file and the manifest, too, is found by the checksum of the\n"
         "manifest, which the city's log holds since the bundle was taken.\n"
     ).encode()
+
+
+_CHAIN_CHECKED = "follows the chain, and tells the hash it ends with: python3 check_chain.py chain.jsonl part"
+_CHAIN_TOO_LONG = "follows whole chains; this one is too long for a bundle: chain.jsonl holds the records of this spill alone"
 
 
 # -- the raw files
 
 
 def _lines(found: Iterable[Mapping[str, Any]]) -> bytes:
-    return b"".join(json.dumps(one, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n" for one in found)
+    return b"".join(map(_line, found))
+
+
+def _line(one: Mapping[str, Any]) -> bytes:
+    return json.dumps(one, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _events(case: Case) -> Iterator[Mapping[str, Any]]:
@@ -265,30 +333,6 @@ def _event(case: Case, spill: Spill, row: EventRow) -> Mapping[str, Any]:
     if isinstance(raw, dict) and isinstance(raw.get("contact"), dict):
         raw["contact"] = {"privacy": raw["contact"].get("privacy"), "withheld": True}
     return found
-
-
-def _chained(case: Case) -> Iterator[Mapping[str, Any]]:
-    """The records of the chain that are about this case, in the form of service/audit.py.
-
-    Where the reporter is kept out, sealed parts stay sealed: what is open of a record is enough for its hash. One whose open part tells of
-    them has its digest in place of its text.
-    """
-    for spill, history in case.chapters:
-        for row, _ in history:
-            if (place := case.places.get(row.id or 0)) is None:
-                continue
-            open_part = {
-                "kind": row.kind, "opened": row.opened, "shown_actor": row.shown_actor, "happened_at": row.happened_at,
-                "recorded_at": row.recorded_at, "seal": row.seal,
-            }  # fmt: skip
-            text = record_of(row.id or 0, spill.reference, open_part)
-            told = {"chain": place.chain, "number": place.number, "previous": place.previous, "hash": place.hash}
-            if case.kept_out.text(text) != text:
-                yield {**told, "digest": digest_of(text)}
-            elif case.is_whole and row.sealed is not None and without_secrets(canonical(row.sealed)) == canonical(row.sealed):
-                yield {**told, "record": text, "sealed": canonical(row.sealed), "salt": row.salt}
-            else:
-                yield {**told, "record": text}
 
 
 def _messages(case: Case) -> Iterator[Mapping[str, Any]]:

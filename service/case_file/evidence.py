@@ -51,9 +51,9 @@ class Enclosed:
 class Case:
     """Everything of a spill that goes into its evidence. `chapters`: the spill and the reports merged into it, each with its events.
 
-    `places`: where each event stands in the chain of the record, by its number. `messages` and `files` are those of all chapters, the
-    oldest first. `kept_out`: what is left out; of a whole bundle nobody, but the
-    secrets of private links. `is_whole`: it holds who reported in confidence.
+    `places`: where each event stands in the chain of the record, by its number; `chain`: lines of the chain, and whether they follow one
+    upon the other (`is_followed`) or are those of the case alone. `messages` and `files` are those of all chapters, the oldest first.
+    `kept_out`: what is left out; of a whole bundle the secrets of links alone. `is_whole`: who reported in confidence is in it.
     `lost`: files on record whose content is not in the data folder.
     """
 
@@ -64,6 +64,8 @@ class Case:
     files: Sequence[KeptFile]
     kept_out: Withheld
     is_whole: bool
+    chain: Sequence[bytes] = ()
+    is_followed: bool = True
     enclosed: Sequence[Enclosed] = ()
     lost: Sequence[str] = ()
 
@@ -333,7 +335,8 @@ def _log(case: Case) -> Iterator[papers.Part]:
     yield papers.Heading("The log: every event in the order it was recorded")
     yield papers.Words(
         "Each event has its place in the chain of the city's record: the hash of a record covers the event and, by the hash before it, "
-        "everything that was recorded earlier. The file chain.jsonl holds what each hash is made of; docs/proof.md of Spillclock says how."
+        "everything that was recorded earlier. The file chain.jsonl holds what each hash is made of, and check_chain.py follows it: "
+        "its last hash is one that checkpoints of the record, kept elsewhere, can be held against."
     )
     for spill, history in case.chapters:
         if len(case.chapters) > 1:

@@ -27,10 +27,10 @@ from service.account_tables import StaffAction
 from service.case_file import bundle as bundles
 from service.case_file.bundle import Bundle, Member, bundle_of, read_case
 from service.case_file.evidence import _LONGEST_VOLUME, _length, _split
-from service.chain import seal_of
 from service.merging import merge
 from service.papers import Bullets, Heading, Pairs, Part, Table, Words
 from service.parties import link_token
+from service.tables import Chain
 from service.transaction import reading, transaction
 from tests import databases
 from tests.houses import TUESDAY, Household, a_household
@@ -168,27 +168,58 @@ async def test_the_whole_bundle_holds_who_reported_and_the_other_does_not_and_ea
     assert raw["contact"] == {"privacy": "confidential", "withheld": True}
 
 
+def followed(folder: Path) -> tuple[int, str]:
+    """What the script that follows chains says, by a Python that knows nothing of ours."""
+    asked = [sys.executable, "-I", "-S", str(folder / "check_chain.py"), str(folder / "chain.jsonl"), "part"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_place_of_each_event_in_the_chain_can_be_checked_by_hand_and_what_is_sealed_is_in_the_whole_one_alone(
-    small_one: Made,
+async def test_the_chain_is_followed_by_its_script_to_its_end_and_a_changed_record_is_found(small_one: Made, tmp_path: Path) -> None:
+    home, reference, found = small_one
+    async with reading(home.house) as tx:
+        end = await tx.session.get_one(Chain, "chino")
+    for name, bundle in found.items():
+        folder = unpacked(bundle, tmp_path / name)
+        code, said = followed(folder)
+        assert code == 0
+        assert f"chino: up to record {end.number}, with the hash {end.hash}\n" in said
+        lines = (folder / "chain.jsonl").read_text(encoding="utf-8").splitlines()
+        mine = [json.loads(line) for line in lines if "record" in json.loads(line)]
+        assert [json.loads(one["record"])["event"] for one in mine if json.loads(one["record"])["spill"] == reference]
+        assert ({"sealed", "salt"} & {key for one in mine for key in one} == {"sealed", "salt"}) == (name == "whole")
+        changed = lines[-1].replace('"number": ', '"number": 1')
+        (folder / "chain.jsonl").write_text("\n".join([*lines[:-1], changed, ""]), encoding="utf-8")
+        assert followed(folder)[1].startswith("BROKEN: chino, record ")
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_each_event_stands_with_its_hash_in_the_log_and_other_spills_with_their_digests_alone(small_one: Made) -> None:
+    home, reference, _ = small_one
+    await home.report(a_report(description="Another one, of nobody's business here."))
+    await home.amend(reference, "measured again", volume=gallons(1300))
+    bundle = await made(home, reference, whole=True)
+    places = [json.loads(line) for line in bundle_lines(bundle, "chain.jsonl")]
+    others = [place for place in places if "record" not in place]
+    assert others
+    assert all(set(place) == {"chain", "number", "previous", "hash", "digest"} for place in others)
+    assert "nobody's business" not in "\n".join(bundle_lines(bundle, "chain.jsonl"))
+    told = "".join(text_of(bundle).split())
+    assert all(place["hash"] in told for place in places if "record" in place)
+
+
+async def test_a_chain_with_too_much_in_between_is_not_in_the_bundle_and_that_is_said(
+    small: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sealed = 0
-    for name, bundle in small_one[2].items():
-        events = [json.loads(line)["event"] for line in bundle_lines(bundle, "events.jsonl")]
-        places = [json.loads(line) for line in bundle_lines(bundle, "chain.jsonl")]
-        assert [json.loads(place["record"])["event"] for place in places if "record" in place] == events
-        for place in places:
-            digest = hashlib.sha256(place["record"].encode()).hexdigest()
-            lines = f"{place['chain']}\n{place['number']}\n{place['previous']}\n{digest}"
-            assert hashlib.sha256(lines.encode()).hexdigest() == place["hash"]
-            if "sealed" in place:
-                sealed += 1
-                seal = seal_of(json.loads(place["sealed"]), place["salt"])
-                assert (name, seal) == ("whole", json.loads(place["record"])["seal"])
-    assert sealed > 3
-    hashes = {json.loads(line)["hash"] for line in bundle_lines(small_one[2]["whole"], "chain.jsonl")}
-    told = "".join(text_of(small_one[2]["whole"]).split())
-    assert all(hash_ in told for hash_ in hashes)
+    reference = await small.report(a_report())
+    await small.report(a_report())
+    await small.amend(reference, "measured", volume=gallons(1300))
+    monkeypatch.setattr(bundles, "LONGEST_CHAIN", 3)
+    bundle = await made(small, reference, whole=True)
+    lines = [json.loads(line) for line in bundle_lines(bundle, "chain.jsonl")]
+    assert {json.loads(line["record"])["spill"] for line in lines} == {reference}
+    assert "too long for a bundle" in "\n".join(bundle_lines(bundle, "README.txt"))
 
 
 async def test_no_file_of_a_bundle_has_a_name_that_somebody_gave_it(small: Household) -> None:
@@ -200,7 +231,7 @@ async def test_no_file_of_a_bundle_has_a_name_that_somebody_gave_it(small: House
     bundle = await made(small, reference, whole=True)
     with zipfile.ZipFile(io.BytesIO(b"".join(bundle.zipped()))) as archive:
         names = archive.namelist()
-    assert len(names) == len(set(names)) == 5 + 7
+    assert len(names) == len(set(names)) == 5 + 8
     assert all(re.fullmatch(rf"{reference}/(?:(?:photos|papers)/\d{{6}}\.[a-z]{{3,4}}|[A-Za-z0-9-]+\.[a-z0-9]+)", name) for name in names)
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -31,6 +31,12 @@ _A_MINUTE = timedelta(minutes=1)
 def marked(text: str) -> str:
     """The same text, marked for the catalogue of translations; said later by a `Speech`."""
     return text
+
+
+@lru_cache(maxsize=10_000)
+def _written(moment: datetime, pattern: str, zone: ZoneInfo, locale: str) -> str:
+    """A moment in the local time of a zone. Kept, because a page says the same moments again and again, and each takes its time."""
+    return str(format_datetime(moment, pattern, tzinfo=zone, locale=locale))
 
 
 def moment_of(text: str | None) -> datetime | None:
@@ -82,17 +88,17 @@ class Speech:
         if self.language == "en":
             return local(moment.replace(microsecond=0), zone)
         clock = "h:mm:ss a" if moment.second else "h:mm a"
-        return str(format_datetime(moment, f"EEE d MMM, {clock} zzz", tzinfo=zone, locale=LOCALES[self.language]))
+        return _written(moment, f"EEE d MMM, {clock} zzz", zone, LOCALES[self.language])
 
     def stamp(self, moment: datetime, zone: ZoneInfo) -> str:
         """Local time with its year: Nov 30, 2026, 4:05 PM PST."""
         pattern = "MMM d, y, h:mm a zzz" if self.language == "en" else "d MMM y, h:mm a zzz"
-        return str(format_datetime(moment, pattern, tzinfo=zone, locale=LOCALES[self.language]))
+        return _written(moment, pattern, zone, LOCALES[self.language])
 
     def day(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local day: Monday, November 30, 2026."""
         pattern = "EEEE, MMMM d, y" if self.language == "en" else "EEEE, d 'de' MMMM 'de' y"
-        return str(format_datetime(moment, pattern, tzinfo=zone, locale=LOCALES[self.language]))
+        return _written(moment, pattern, zone, LOCALES[self.language])
 
     def short_day(self, day: date, *, year: bool = False) -> tuple[str, str]:
         """A calendar day in short, as the name of its weekday and its date: Mon, Dec 7, with the year where wanted."""
@@ -107,7 +113,7 @@ class Speech:
 
     def hour(self, moment: datetime, zone: ZoneInfo) -> str:
         """The local time of day: 4:05 PM PST."""
-        return str(format_datetime(moment, "h:mm a zzz", tzinfo=zone, locale=LOCALES[self.language]))
+        return _written(moment, "h:mm a zzz", zone, LOCALES[self.language])
 
     def zone_name(self, zone: ZoneInfo) -> str:
         """The zone by a name that holds all year, for fields that take a local time of any day: Pacific Time."""

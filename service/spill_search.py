@@ -25,7 +25,7 @@ from service.transaction import Transaction
 # Migration 0010 makes the index under this name; the tables of FTS5 that go with it begin with it.
 INDEX = "spill_words_index"
 # What is typed beyond this is not searched for, and nobody types it. A word is compared by its beginning.
-MOST_WORDS, LONGEST_WORD = 12, 40
+MOST_WORDS, LONGEST_WORD = 100, 40
 # What is kept of one spill: the whole of any report that a person wrote, and an end to what a program can fill in.
 _MOST_KEPT = 20_000
 _REFERENCE = re.compile(r"sp-\d{4}-\d{5,9}", re.IGNORECASE)

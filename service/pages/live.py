@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -133,7 +133,7 @@ class Live:
             query = select(BoardLine).where(col(BoardLine.drawn_at) >= since).order_by(col(BoardLine.drawn_at).desc())
             lines = list((await tx.session.execute(query.limit(_MOST_LINES + 1))).scalars())
             now = tx.now
-        messages = {line.spill_id: told_of(self._house, line, now) for line in lines}
+        messages: dict[int, dict[str, Any]] = {}  # each made once, for the first page that is to be told it
         for listener in listeners:
             staff = signed_in.get(listener.staff.credential)
             if staff is None:
@@ -144,7 +144,7 @@ class Live:
             if not self._tell(listener, lines, messages, now):
                 self._dismiss([listener])
 
-    def _tell(self, listener: Listener, lines: Sequence[BoardLine], messages: Mapping[int, dict[str, Any]], now: datetime) -> bool:
+    def _tell(self, listener: Listener, lines: Sequence[BoardLine], messages: dict[int, dict[str, Any]], now: datetime) -> bool:
         too_many, was_behind = len(lines) > _MOST_LINES, listener.is_behind
         listener.is_behind = too_many
         if too_many:
@@ -162,6 +162,9 @@ class Live:
         }  # fmt: skip
         if not fresh:
             return True
+        for line in fresh:
+            if line.spill_id not in messages:
+                messages[line.spill_id] = told_of(self._house, line, now)
         data = json.dumps([messages[line.spill_id] for line in fresh], separators=(",", ":"))
         return listener.send(f"id: {utc_mark(now)}\nevent: spills\ndata: {data}\n\n")
 
@@ -195,9 +198,9 @@ async def events(request: Request) -> Response:
 def _moment(said: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(said)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return moment.astimezone(UTC) if moment.tzinfo else None
 
 
 async def _stream(live: Live, listener: Listener, *, is_stale: bool) -> AsyncIterator[str]:

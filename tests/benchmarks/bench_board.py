@@ -13,7 +13,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -25,8 +25,8 @@ from sqlmodel import col
 from service import access
 from service.board_tables import BoardLine
 from service.transaction import reading, transaction
+from tests import databases
 from tests.benchmarks.many_spills import OFFICERS, RARE_WORDS, STREETS, fill
-from tests.e2e.database_server import a_server
 from tests.houses import Household, a_household
 
 TIMES, WARM = 60, 5
@@ -104,29 +104,29 @@ def _folder(given: str | None) -> Iterator[Path]:
         yield Path(made)
 
 
-async def run(folder: Path, url: str, many: int, still_open: int) -> None:
+async def run(folder: Path, on_server: bool, many: int, still_open: int) -> None:
     """Fill one database, unless it is filled already, and measure."""
-    async with a_household(folder, database_url=url) as home:
+    databases.ON_POSTGRESQL = on_server
+    async with a_household(folder) as home:
         begun = perf_counter()
         async with reading(home.house) as tx:
             is_filled = (await tx.session.scalar(select(func.count()).select_from(BoardLine)) or 0) >= many
         if not is_filled:
             await fill(home, many, still_open)
         spent = perf_counter() - begun
-        print(f"\n{'PostgreSQL' if url else 'SQLite'}: {'filled in' if not is_filled else 'was filled;'} {spent:.0f} s")  # noqa: T201 - as above
+        how = "was filled before" if is_filled else f"filled in {spent:.0f} s"
+        print(f"\n{'PostgreSQL' if on_server else 'SQLite'}: {how}", flush=True)  # noqa: T201 - as above
         await measure(home)
 
 
 def main() -> None:
-    """Measure on both databases."""
+    """Measure on both databases, or on the one that ONLY names: sqlite, postgresql."""
     many, still_open = (int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (100_000, 5_000)
-    kept = sys.argv[3] if len(sys.argv) > 3 else None
     only = os.environ.get("ONLY", "")
-    with ExitStack() as stack:
-        if only != "postgresql":
-            asyncio.run(run(stack.enter_context(_folder(kept)), "", many, still_open))
-        if only != "sqlite":
-            asyncio.run(run(stack.enter_context(_folder(None)), stack.enter_context(a_server()), many, still_open))
+    for name in ("sqlite", "postgresql"):
+        if only in ("", name):
+            with _folder(sys.argv[3] if len(sys.argv) > 3 and name == "sqlite" else None) as folder:
+                asyncio.run(run(folder, name == "postgresql", many, still_open))
 
 
 if __name__ == "__main__":

@@ -189,6 +189,11 @@ async def test_a_session_has_so_many_pages_and_no_more(home: Household, live: Li
     another_page(home, live, page.staff)
 
 
+@pytest.mark.parametrize("said", ["", "now", "2026-12-01T22:05:00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "1" * 5_000])
+def test_an_odd_moment_is_none(said: str) -> None:
+    assert live_module._moment(said) is None
+
+
 async def test_closing_ends_every_page_and_takes_no_more(home: Household, live: Live) -> None:
     page = await a_page(home, live)
     live.close()

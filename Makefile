@@ -32,7 +32,7 @@ test: $(READY)  ## run every test, in parallel (make test ARGS="-k outbox")
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-long: export SPILLCLOCK_TESTS_LONG := 1
-test-long: test  ## the same with the long ones: every page and state in a browser, all samples on all papers (about 25 minutes)
+test-long: test  ## the same with the long ones: every page and state in a browser, all samples on all papers (about 40 minutes)
 
 check: $(READY)  ## lint, format, types, import contracts, house rules
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -220,10 +220,13 @@ class Device:
 
 async def issue(
     tx: Transaction, account: Account, purpose: str, lasts: timedelta | None = None, *, device: Device | None = None,
-    name: str = "", scopes: Iterable[str] | None = None, city: str | None = None,
+    name: str = "", scopes: Iterable[str] | None = None, city: str | None = None, token: str = "",
 ) -> str:  # fmt: skip
-    """Make a token for one of the purposes of Credential and return it; only its digest is kept, of a key also how it begins."""
-    token = f"sc_{purpose}_{secrets.token_urlsafe(32)}"
+    """Make a token for one of the purposes of Credential and return it; only its digest is kept, of a key also how it begins.
+
+    `token`: one that is derived for a letter, in place of a random one.
+    """
+    token = token or f"sc_{purpose}_{secrets.token_urlsafe(32)}"
     made = Credential(
         account_id=account.id or 0, digest=digest_of(token), purpose=purpose, created_at=tx.now,
         expires_at=tx.now + lasts if lasts else None, hint=token[:_HINT_CHARACTERS] if purpose == "api" else "",
@@ -246,6 +249,23 @@ async def staff_of(tx: Transaction, token: str, purpose: str) -> Staff:
     if not roles:
         raise NotSignedIn("this account has no role any more")
     return _staff(account.email, roles, credential)
+
+
+async def still_signed_in(tx: Transaction, credentials: Collection[int]) -> dict[int, Staff]:
+    """Of these sessions, by their numbers, those that are still good, each with whose it is and what they may do by now."""
+    query = (
+        select(Credential, Account)
+        .join(Account, col(Account.id) == col(Credential.account_id))
+        .where(col(Credential.id).in_(credentials), col(Credential.purpose) == "session", col(Credential.used_at).is_(None))
+        .where(or_(col(Credential.expires_at).is_(None), col(Credential.expires_at) > tx.now))
+    )
+    rows = (await tx.session.execute(query)).all()
+    staff = await staff_by_account(tx, [account for _, account in rows])
+    return {
+        credential.id or 0: _staff(account.email, staff[account.id or 0].roles, credential)
+        for credential, account in rows
+        if account.id in staff
+    }
 
 
 async def staff_now(house: House, token: str, purpose: str) -> Staff:

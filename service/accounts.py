@@ -6,6 +6,7 @@ Nothing that is done here may leave a city, or the whole service, without the ad
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +14,7 @@ from datetime import timedelta
 from sqlalchemy import delete, func, or_, select, update
 from sqlmodel import col
 
-from service import second_factor, staff_log
+from service import account_letters, second_factor, staff_log
 from service.access import (
     LINK_LASTS,
     ROLES,
@@ -33,10 +34,13 @@ from service.passwords import faults_of
 from service.tables import Account, Credential, Subscription
 from service.transaction import House, Transaction, reading, transaction
 
-INVITATION_LASTS = timedelta(days=7)
+log = logging.getLogger(__name__)
+
 FIRST_ADMINISTRATOR = "administrator@spillclock.example"
 # So many links of one purpose may be under way to one address; more would only fill a mailbox.
 MOST_LINKS = 5
+# Whoever presses twice gets one letter.
+_AGAIN_AFTER = timedelta(minutes=1)
 Roles = Mapping[str | None, str]
 
 
@@ -103,7 +107,7 @@ async def done(
 
 
 async def invite(tx: Transaction, staff: Staff, email: str, name: str, roles: Roles) -> tuple[Account, str]:
-    """Add an account with roles, and make the token of its invitation, which works once. Raises BadInput, NotAllowed."""
+    """Add an account with roles, and promise its invitation. Returns its token, too, which works once. Raises BadInput, NotAllowed."""
     require_administrator(staff)
     faults = _faults_of_roles(tx.house, staff, roles)
     if faults:
@@ -125,7 +129,7 @@ async def invite_again(tx: Transaction, staff: Staff, account: Account) -> str:
         raise Conflict("this person has signed in already, or the account has ended")
     await end_tokens(tx, account, ["invite"])
     await staff_log.note(tx, "account:invited", account, roles=_plain(await _roles_of(tx, account)))
-    return await issue(tx, account, "invite", INVITATION_LASTS)
+    return await account_letters.invitation(tx, account, staff.email)
 
 
 async def change_roles(tx: Transaction, staff: Staff, number: int, roles: Roles) -> Account:
@@ -226,17 +230,31 @@ async def first_administrator(tx: Transaction) -> str | None:
 # -- links by mail
 
 
-async def mailed_link(tx: Transaction, email: str, purpose: str) -> tuple[Account, str] | None:
-    """A token for a link to sign in (`link`) or to set a new password (`recover`); None without an account, or with too many under way."""
+async def mail_link(house: House, email: str, purpose: str, wanted: str = "") -> None:
+    """Mail a link where an address has an account; else do nothing that anybody could see. Run once the answer is out."""
+    async with transaction(house, "sign-in") as tx:
+        if await mailed_link(tx, email, purpose, wanted) is None:
+            log.info("a link was asked for an address without an account, twice at once, or with too many links under way")
+
+
+async def mailed_link(tx: Transaction, email: str, purpose: str, wanted: str = "") -> tuple[Account, str] | None:
+    """Promise a link to sign in (`link`) or to set a new password (`recover`). Returns whose it is and its token, which the letter carries.
+
+    None without an account, where one was promised in the last minute, or with too many under way.
+    """
     account = await find_account(tx, email)
     if account is None or account.ended_at is not None:
         return None
-    recent = (col(Credential.account_id) == account.id, col(Credential.created_at) > tx.now - LINK_LASTS)
-    under_way = select(func.count()).select_from(Credential).where(*recent, col(Credential.purpose) == purpose)
-    if (await tx.session.scalar(under_way) or 0) >= MOST_LINKS:
+    mine = select(func.count()).select_from(Credential).where(col(Credential.account_id) == account.id, col(Credential.purpose) == purpose)
+    just_now = mine.where(col(Credential.created_at) > tx.now - _AGAIN_AFTER, col(Credential.used_at).is_(None))
+    under_way = mine.where(col(Credential.created_at) > tx.now - LINK_LASTS)
+    if await tx.session.scalar(just_now) or (await tx.session.scalar(under_way) or 0) >= MOST_LINKS:
         return None
-    await staff_log.note(tx, "sign-in:link" if purpose == "link" else "password:recovery", account, "sign-in")
-    return account, await issue(tx, account, purpose, LINK_LASTS)
+    if purpose == "link":
+        await staff_log.note(tx, "sign-in:link", account, "sign-in")
+        return account, await account_letters.link_to_sign_in(tx, account, wanted)
+    await staff_log.note(tx, "password:recovery", account, "sign-in")
+    return account, await account_letters.link_to_recover(tx, account)
 
 
 async def owner_of(tx: Transaction, token: str) -> tuple[Account, str]:
@@ -257,6 +275,7 @@ async def set_by_link(house: House, token: str, password: str) -> Account:
         account, _ = await use_up(tx, token, purpose)
         if hashed:
             await _put_password(tx, account, hashed, keep=0)
+            await account_letters.notice(tx, account, "Your password was set by a mailed link.")
         if purpose == "invite":
             await staff_log.note(tx, "account:joined", account)
         return account
@@ -273,6 +292,7 @@ async def set_password(house: House, staff: Staff, password: str) -> None:
         if account is None:
             raise NotKnown("this account is gone")
         await _put_password(tx, account, hashed, keep=staff.credential)
+        await account_letters.notice(tx, account, "Your password was set, and every other device was signed out.")
 
 
 async def sessions_of(tx: Transaction, account: Account) -> Sequence[Credential]:

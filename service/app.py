@@ -44,6 +44,7 @@ def build_app(house: House) -> FastAPI:
         description="Spill reports in, legal clocks out, and a person told in time.",
     )  # fmt: skip
     app.state.house = house
+    app.state.live = pages.Live(house)
     app.add_middleware(BodyLimit)  # inside the guard: what it raises is an answer like any other
     app.middleware("http")(_guard)
     if house.settings.trusted_proxies:  # outside all else: whoever they name is the client of the request

@@ -140,8 +140,10 @@ class _Walk:
         # The hash before the last record, and the event of the last: what was inserted shows only at the record after it.
         self._before_last = ""
         self._last_event: int | None = None
-        # What the events of destruction say that were looked up last: whose sealed parts they destroyed.
+        # What the events of destruction say that were looked up last: whose sealed parts they destroyed. The first record of which none
+        # says so is broken only if the chain is whole: else it is that event which is not as it was, and is named.
         self._said: dict[int, frozenset[int]] = {}
+        self._unsaid: Break | None = None
 
     async def along(self) -> Walked:
         """From the first record to the end."""
@@ -155,7 +157,7 @@ class _Walk:
                     return self._walked
         finally:
             await rows.close()
-        self._walked.broken = await self._look_at_end()
+        self._walked.broken = await self._look_at_end() or self._unsaid
         return self._walked
 
     async def _look_at(self, row: Row[Any]) -> Break | None:
@@ -284,8 +286,10 @@ class _Walk:
         if row.sealed is None:
             if row.destroyed_by is None or row.salt is not None:
                 return "its sealed part is gone, and no event says that it was destroyed"
-            said = row.id in await self._says(row.destroyed_by, row.spill_id)
-            return "" if said else f"its sealed part is gone, and event {row.destroyed_by} does not say that it was destroyed"
+            if self._unsaid is None and row.id not in await self._says(row.destroyed_by, row.spill_id):
+                why = f"its sealed part is gone, and event {row.destroyed_by} does not say that it was destroyed"
+                self._unsaid = self._break(row.number, CHANGED, why, row.id)
+            return ""
         try:
             whole = row.destroyed_by is None and seal_of(json.loads(row.sealed), row.salt) == row.seal
         except (ValueError, TypeError, AttributeError):

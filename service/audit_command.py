@@ -4,23 +4,66 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import TextIO
 
+from service import checkpoints
 from service.audit import Destroyed, Walked, records, walk
 from service.errors import BadInput, NotKnown
-from service.transaction import House, Transaction, reading
+from service.transaction import House, Transaction, reading, transaction
 
 
-async def verify(house: House, _: argparse.Namespace) -> AsyncIterator[str]:
-    """Walk along every chain: a line each, that begins with ok or WRONG, and a note for sealed parts that were destroyed."""
+async def verify(house: House, given: argparse.Namespace) -> AsyncIterator[str]:
+    """Walk along every chain: a line each, that begins with ok or WRONG, and a note for sealed parts that were destroyed.
+
+    With `given.checkpoint` each chain is also held against the checkpoints in that file. Raises BadInput where there are none in it.
+    """
+    wanted: dict[tuple[str, int], str] = {}
+    for kept in _kept(given.checkpoint) if given.checkpoint else []:
+        yield (line := _of_checkpoint(kept, given.key or checkpoints.public_key(house), wanted))
+        if not line.startswith("WRONG"):
+            wanted.update(kept.ends)
     async with reading(house) as tx:
         many = 0
-        async for walked in walk(tx):
+        async for walked in walk(tx, wanted):
             many += walked.number
             for line in _lines(walked):
                 yield line
         yield f"       {many} records are as they were"
+
+
+def _kept(path: str) -> list[checkpoints.Signed]:
+    try:
+        found = checkpoints.read(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        found = []
+    if not found:
+        right = 'a file with lines that begin with {"checkpoint", or a mail with one as it was saved'
+        raise BadInput("there is no checkpoint", [f"--checkpoint: none stands in {path}; right would be: {right}"])
+    return found
+
+
+def _of_checkpoint(kept: checkpoints.Signed, key: str, before: Mapping[tuple[str, int], str]) -> str:
+    name = f"checkpoint {kept.number} of {kept.at:%Y-%m-%d %H:%M} UTC"
+    if not kept.is_genuine:
+        return f"WRONG  {name}: its signature is not that of what it says; it was changed, or never ours"
+    if kept.key.lower() != key.lower():
+        return f"WRONG  {name}: it is signed by the key {kept.key}, and not by {key}; where the secret key was changed since, give --key"
+    if any(before.get(place, hash_) != hash_ for place, hash_ in kept.ends.items()):
+        return f"WRONG  {name}: it contradicts a checkpoint before it"
+    return f"ok     {name}: signed by {key}"
+
+
+async def checkpoint(house: House) -> str:
+    """Make a checkpoint at once, and return its line; the last one where no chain has grown since. Raises BadInput for an empty record."""
+    async with transaction(house, "command line") as tx:
+        made = await checkpoints.make(tx)
+        last = made or await checkpoints.latest(tx)
+    if last is None:
+        raise BadInput("there is nothing to make a checkpoint of", ["the record is empty; right would be: a report first"])
+    await checkpoints.write_files(house)
+    return last.signed
 
 
 def _lines(walked: Walked) -> list[str]:

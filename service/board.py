@@ -28,7 +28,7 @@ from service.tables import EventRow, Meta, Obligation, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 # Raised with every change of what a line holds or a spill is found by, so that a new release draws all of them anew.
-_RULES = "2"
+_RULES = "3"
 _MARK = "board"
 _AT_A_TIME = 500
 # Where a spill stands that has nothing due: behind everything that has.
@@ -76,12 +76,12 @@ async def draw(tx: Transaction, spill_ids: Iterable[int]) -> None:
             elif any(getattr(line, name) != value for name, value in drawn.items()):
                 for name, value in drawn.items():
                     setattr(line, name, value)
-                line.drawn_at = tx.now
+                line.drawn_at, line.draws = tx.now, line.draws + 1
     await tx.session.flush()
 
 
 async def drawn_of(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What the lines of spills hold by everything on record, by the number of the spill: the columns of BoardLine without `drawn_at`."""
+    """What the lines of spills hold by everything on record, by the number of the spill: BoardLine but for how it was drawn."""
     duties = await _duties(tx, spill_ids)
     told = await _told(tx, spill_ids)
     head = aliased(Spill)
@@ -90,8 +90,7 @@ async def drawn_of(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, dict[
         select(
             col(Spill.id), col(Spill.reference), col(Spill.city), col(Spill.received_at), col(Spill.description), col(Spill.address),
             col(Spill.lat), col(Spill.lon), col(Spill.facts), col(Spill.flags), col(Spill.held_at), col(Spill.officer), col(Spill.cause),
-            col(Spill.discharger),
-            col(head.reference).label("merged_into"),
+            col(Spill.discharger), col(Spill.assess_tries), col(head.reference).label("merged_into"),
         )
         .outerjoin(head, col(head.id) == col(Spill.merged_into))
         .where(col(Spill.id).in_(spill_ids))
@@ -118,17 +117,28 @@ def _line(spill: Any, duties: list[dict[str, Any]], told: _Told, notice: tuple[d
     opened = [{key: one[key] for key in ("duty", "title", "due_at", "at_once")} for one in duties if one["is_due"]]
     due_at = datetime.fromisoformat(opened[0]["due_at"]) if opened else None
     standing = {one["id"] for one in duties} | {"law"}
-    stands = "held" if spill.held_at else "merged" if spill.merged_into else "closed" if told.closed_at and not opened else "open"
     at = f"{spill.lat:.5f}, {spill.lon:.5f}" if spill.lat is not None and spill.lon is not None else ""
     return {
-        "reference": spill.reference, "city": spill.city, "stands": stands, "merged_into": spill.merged_into, "closed_at": told.closed_at,
-        "received_at": spill.received_at, "material": str(facts.get("material") or ""), "volume": dict(facts.get("volume") or {}),
+        "reference": spill.reference, "city": spill.city, "stands": _stands(spill, told, opened), "merged_into": spill.merged_into,
+        "closed_at": told.closed_at, "received_at": spill.received_at, "material": str(facts.get("material") or ""),
+        "volume": dict(facts.get("volume") or {}),
         "place": _brief(spill.address, _LONGEST_PLACE) or at, "brief": _brief(spill.description, _LONGEST_BRIEF), "lat": spill.lat,
         "lon": spill.lon, "officer": spill.officer, "flags": len(spill.flags), "alarms": len(told.alarms & standing), "duties": opened,
         "due_at": due_at, "sort_at": due_at or NEVER, "back": -spill.id, "changed_at": told.changed_at or spill.received_at,
         "changed_by": told.changed_by, "cause": spill.cause, "gallons": _gallons(facts.get("volume")),
         "party": _brief(str(spill.discharger.get("name") or ""), _LONGEST_PLACE), "notice_from": notice[0], "noticed_at": notice[1],
     }  # fmt: skip
+
+
+def _stands(spill: Any, told: _Told, opened: Sequence[Any]) -> str:
+    """Where a spill stands: one of STANDS. One that was stored and not yet read has no city for a moment, and is nobody's to set."""
+    if spill.held_at is not None:
+        return "held"
+    if spill.merged_into is not None:
+        return "merged"
+    if not spill.facts and not spill.assess_tries:
+        return "coming"
+    return "closed" if told.closed_at is not None and not opened else "open"
 
 
 def _gallons(volume: Any) -> float | None:
@@ -224,7 +234,7 @@ async def _is_up_to_date(tx: Transaction) -> bool:
 
 # -- looking up
 
-STANDS = ("open", "closed", "merged", "held")
+STANDS = ("open", "closed", "merged", "held", "coming")
 # overdue, open: something is due; alarm; unassigned: no city yet; quiet: nothing is due.
 STATES = ("overdue", "open", "quiet", "alarm", "unassigned")
 NOBODY, UNKNOWN = "nobody", "unknown"
@@ -258,7 +268,7 @@ class Stretch:
 
 def conditions(tx: Transaction, staff: Staff, wanted: Wanted) -> list[ColumnElement[bool]]:
     """What a line has to be for a member of staff to be shown it."""
-    asked: list[ColumnElement[bool]] = [col(BoardLine.stands).in_(wanted.stands)]
+    asked: list[ColumnElement[bool]] = [] if set(wanted.stands) == set(STANDS) else [col(BoardLine.stands).in_(wanted.stands)]
     if staff.cities is not None:
         asked.append(or_(col(BoardLine.city).in_(staff.cities), col(BoardLine.city).is_(None)))
     if wanted.city is not None:
@@ -304,13 +314,16 @@ async def found(
     before the place `before`. A place that cannot be read is the beginning."""
     order = (col(BoardLine.sort_at), col(BoardLine.back))
     backward, place = bool(before), _place(before or after)
-    query = select(BoardLine).where(*asked)
+    # Numbers first: what an index tells alone is quick also of all spills there ever were.
+    query = select(col(BoardLine.spill_id)).where(*asked)
     if place is not None:
         at, back = place
         beyond = (order[0] < at, order[1] < back) if backward else (order[0] > at, order[1] > back)
         query = query.where(or_(beyond[0], and_(order[0] == at, beyond[1])))
-    query = query.order_by(*(one.desc() if backward and place is not None else one for one in order))
-    lines = list((await tx.session.execute(query.limit(limit + 1).offset(offset))).scalars())
+    along = [one.desc() if backward and place is not None else one for one in order]
+    numbers = list((await tx.session.execute(query.order_by(*along).limit(limit + 1).offset(offset))).scalars())
+    whole = select(BoardLine).where(col(BoardLine.spill_id).in_(numbers)).order_by(*along)
+    lines = list((await tx.session.execute(whole)).scalars())
     more, lines = len(lines) > limit, lines[:limit]
     if backward and place is not None:
         lines.reverse()

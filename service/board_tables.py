@@ -18,6 +18,7 @@ class BoardLine(SQLModel, table=True):
 
     __tablename__ = "board_line"
     __table_args__ = (
+        Index("ix_board_line_whole_order", "sort_at", "back"),
         Index("ix_board_line_order", "stands", "sort_at", "back"),
         Index("ix_board_line_city_order", "city", "stands", "sort_at", "back"),
         Index("ix_board_line_officer_order", "officer", "stands", "sort_at", "back"),
@@ -26,7 +27,7 @@ class BoardLine(SQLModel, table=True):
     spill_id: int = Field(primary_key=True, foreign_key="spill.id", sa_column_kwargs={"autoincrement": False})
     reference: str = Field(unique=True, max_length=24)
     city: str | None = Field(default=None, max_length=40)
-    # open: on the board; closed; merged: into the spill `merged_into`; held: it looks automatic.
+    # open: on the board; closed; merged: into the spill `merged_into`; held: it looks automatic; coming: it was stored and is read next.
     stands: str = Field(max_length=8)
     merged_into: str | None = Field(default=None, max_length=24)
     # Since when it is closed. One that was closed over open duties is on the board until they are done.
@@ -51,7 +52,9 @@ class BoardLine(SQLModel, table=True):
     # When something last happened to it, and who did that.
     changed_at: datetime
     changed_by: str = Field(default="", max_length=200)
+    # When it was drawn, and how often.
     drawn_at: datetime = Field(index=True)
+    draws: int = 1
     # What service/numbers.py counts by: the cause, the larger end of the amount, who is named as responsible, from when the law asks for a
     # notice and when the first was given.
     cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})

@@ -15,7 +15,7 @@ from sqlalchemy import Row, func, insert, not_, or_, select, update
 from sqlmodel import col
 
 from notifiers import Outcome
-from service import bundles
+from service import account_letters, bundles
 from service.dead_addresses import suppress_for
 from service.events import MessageGaveUp
 from service.ladders import OPEN_STATES, climbing
@@ -232,7 +232,11 @@ async def _still_wanted(tx: Transaction, row: MessageRow, obligation: Obligation
     if row.receipt in _WENT_OUT:  # a try whose answer was lost went out all the same
         _leave(row, "accepted")
         return False
-    if reason := await why_not(tx, row.channel, row.address):
+    if row.account_id is not None and not await account_letters.is_wanted(tx, row):
+        _leave(row, "cancelled")
+        return False
+    # A letter about an account is asked for by whoever reads that mailbox: it is tried whatever became of others.
+    if row.account_id is None and (reason := await why_not(tx, row.channel, row.address)):
         _leave(row, "refused")
         await record_end(tx, row, given_up(row, reason))
         return False

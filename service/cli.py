@@ -104,10 +104,22 @@ def _parser() -> argparse.ArgumentParser:
     _rota_commands(commands, command)
     _calendar_commands(commands, command)
     _audit_commands(commands, command)
+    _export_arguments(
+        command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
+    )
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
     return parser
+
+
+def _export_arguments(export: argparse.ArgumentParser) -> None:
+    export.add_argument("reference", metavar="REFERENCE", help="the spill: SP-2026-00042")
+    export.add_argument("paper", metavar="PAPER", nargs="?", help="the id of a paper, or evidence")
+    export.add_argument("--as", dest="form", default="pdf", metavar="FORM", help="pdf; of an export also csv or json (default: pdf)")
+    export.add_argument("--language", default="en", metavar="LANGUAGE", help="of a PDF: en or es")
+    export.add_argument("--without-reporter", action="store_true", help="the bundle without who reported in confidence")
+    export.add_argument("--out", metavar="FILE", help="where to write it, - for standard output (default: a name of its own, here)")
 
 
 def _contact_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -177,7 +189,11 @@ def _audit_commands(commands: Any, command: Callable[..., argparse.ArgumentParse
     actions = commands.add_parser("audit", help="whether the record is whole, and what others check it by").add_subparsers(
         required=True, metavar="ACTION"
     )
-    command("verify", _later("audit_verify"), "check every chain of the record; name the first record that is not as it was", actions)
+    verify = command("verify", _later("audit_verify"), "check every chain of the record; name the first record not as it was", actions)
+    verify.add_argument("--checkpoint", metavar="FILE", help="hold it against checkpoints kept elsewhere: their file, or a saved mail")
+    verify.add_argument("--key", metavar="HEX", help="the key that they have to be signed by (default: that of this deployment)")
+    command("key", _later("audit_key"), "print the public key that checkpoints are checked by, for others to keep", actions)
+    command("checkpoint", _later("audit_checkpoint"), "make a checkpoint now, and print it; it also goes where the settings say", actions)
     export = command("export", _later("audit_export"), "write the record for others to check, one JSON object a line", actions)
     export.add_argument("--spill", metavar="REFERENCE", help="what is said of one spill; of the rest the digests alone")
     export.add_argument("--sealed", action="store_true", help="with what is sealed: names, addresses, free words")

@@ -19,6 +19,8 @@ from service import (
     access,
     api_keys,
     audit_command,
+    checkpoints,
+    export_command,
     office_days,
     parties,
     programs,
@@ -240,6 +242,34 @@ def _audit_verify(given: argparse.Namespace) -> int:
     return DONE if asyncio.run(work()) else FAILED
 
 
+def _export(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house:
+            return await export_command.export(house, given)
+
+    for line in asyncio.run(work()):
+        _say(line)
+    return DONE
+
+
+def _audit_key(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return checkpoints.public_key(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
+def _audit_checkpoint(_: argparse.Namespace) -> int:
+    async def work() -> str:
+        async with programs.open_house(read_settings()) as house:
+            return await audit_command.checkpoint(house)
+
+    print(asyncio.run(work()))
+    return DONE
+
+
 def _audit_export(given: argparse.Namespace) -> int:
     async def work() -> None:
         async with programs.open_house(read_settings()) as house:
@@ -270,5 +300,8 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "contact_quiet": _printed(rota_command.quiet),
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
+    "export": _export,
+    "audit_key": _audit_key,
+    "audit_checkpoint": _audit_checkpoint,
     "doctor": _doctor,
 }

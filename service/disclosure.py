@@ -148,7 +148,10 @@ FIELDS: Mapping[str, Field] = {
             "facts.high_risk", "facts.captured", "facts.enrollee", "facts.npdes_permittee", "facts.spcc_facility", "facts.sheen",
         ),
     ),
-    "case": Field("Which of the staff answers for it, and which spill a report was merged into.", ("spill.officer", "spill.merged_into")),
+    "case": Field(
+        "Which of the staff answers for it, which spill a report was merged into, and why it came to it.",
+        ("spill.officer", "spill.merged_into", "spill.cause"),
+    ),
     "machinery": Field(
         "What the program keeps for itself.",
         ("spill.id", "spill.facts", "spill.assess_at", "spill.assess_tries", "spill.link_version", "spill.respond_version"),

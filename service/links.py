@@ -25,6 +25,7 @@ _STOP = {"en": "End these messages", "es": "No recibir más estos mensajes"}
 # Where a link stands whose secret part is not kept; as long as what takes its place when the message goes out.
 TO_BE_CONFIRMED = "the-secret-part-of-the-link"
 CONFIRM_STEP = "confirm"
+_ABOUT_AN_ACCOUNT = "account "
 _END_OF_PAGE = "</div>\n</div>\n</body>"
 
 
@@ -55,11 +56,29 @@ def confirm_token(house: House, key: str) -> str:
     return base64.b32encode(made).decode().lower()[: len(TO_BE_CONFIRMED)]
 
 
+def account_step(purpose: str) -> str:
+    """The step of a letter about an account: a purpose of a Credential, or a notice."""
+    return f"{_ABOUT_AN_ACCOUNT}{purpose}"
+
+
+def purpose_of_step(step: str) -> str:
+    """And back."""
+    return step.removeprefix(_ABOUT_AN_ACCOUNT)
+
+
+def account_token(house: House, purpose: str, key: str) -> str:
+    """The token of a link that a letter about an account carries. It is derived for its message; only its digest is kept."""
+    made = hmac.new(house.signing_key, f"account|{purpose}|{key}".encode(), hashlib.sha256).digest()
+    return f"sc_{purpose}_{base64.urlsafe_b64encode(made).decode().rstrip('=')}"
+
+
 def letter_of(house: House, message: MessageRow) -> tuple[str, str]:
     """The text and the HTML that a message goes out with: those promised, and in a mail the link to act on its duty or to get no more."""
     if message.step == CONFIRM_STEP and message.subscription_id is not None:
         token = confirm_token(house, message.id)
         return message.text.replace(TO_BE_CONFIRMED, token), message.html.replace(TO_BE_CONFIRMED, token)
+    if message.account_id is not None:
+        return message.text.replace(TO_BE_CONFIRMED, account_token(house, purpose_of_step(message.step), message.id)), message.html
     if message.channel != "email" or (message.obligation_id is None and message.subscription_id is None):
         return message.text, message.html
     if message.subscription_id is not None:

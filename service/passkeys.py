@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select, update
 from sqlmodel import col
 
-from service import round_trips, staff_log
+from service import account_letters, round_trips, staff_log
 from service.access import Device, Staff, account_of
 from service.account_tables import Passkey
 from service.errors import BadInput, Conflict, NotKnown, NotSignedIn
@@ -40,6 +40,7 @@ _NEW, _IN = "new passkey", "passkey"
 _SHOWN_AS = "Spillclock"
 _HANDLE_BYTES = 32
 _KEY_ID = re.compile(r"[\w-]{1,1400}", re.ASCII)
+_COPIED = "its counter went back: it may be a copy"
 _CANNOT = "the passkey was not taken"
 _RIGHT = "right would be: try again, with a passkey that was made for this site and is still listed under Account"
 
@@ -117,6 +118,7 @@ async def make(house: House, staff: Staff, secret: str, answer: str) -> Passkey:
         tx.session.add(made)
         await tx.session.flush()
         await staff_log.note(tx, "passkey:made", account, name=made.name)
+        await account_letters.notice(tx, account, f"A passkey was added to it: {made.name}.")
         return made
 
 
@@ -139,6 +141,7 @@ async def remove(tx: Transaction, account: Account, number: int) -> Passkey:
         if one.id == number:
             await tx.session.delete(one)
             await staff_log.note(tx, "passkey:removed", account, name=one.name)
+            await account_letters.notice(tx, account, f"A passkey was removed from it: {one.name}.")
             return one
     raise NotKnown(f"there is no passkey {number}")
 
@@ -166,6 +169,10 @@ async def sign_in(house: House, secret: str, answer: str, device: Device, before
         if not problem and account is not None:
             return await admit(tx, account, device, "passkey", before, is_both_steps=True)
         await staff_log.note(tx, "sign-in:failed", account, "sign-in", by="passkey", because=problem, network=device.network)
+        if problem == _COPIED and account is not None:
+            await account_letters.notice(
+                tx, account, "A passkey of yours was refused, because its counter went back: it may have been copied."
+            )
     raise NotSignedIn(f"{_CANNOT}; {_RIGHT}")
 
 
@@ -187,7 +194,7 @@ async def _whose(tx: Transaction, begun: round_trips.Begun, answer: str) -> tupl
     if count is None:
         return account, "the answer does not fit"
     if (count or key.sign_count) and count <= key.sign_count:  # Web Authentication, 6.1.1
-        return account, "its counter went back: it may be a copy"
+        return account, _COPIED
     # Of two answers that say the same count, one is a copy's; what does not count (0) is met by the challenge, which works once.
     mine = (col(Passkey.id) == key.id, col(Passkey.sign_count) == key.sign_count)
     used = update(Passkey).where(*mine).values(sign_count=count, used_at=tx.now).returning(col(Passkey.id))

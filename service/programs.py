@@ -8,12 +8,11 @@ import fcntl
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import uvicorn
 
-from notifiers import Channel
 from service import intake, outbox, packs_seen, public_record, settings_check, wiring
 from service.accounts import first_administrator
 from service.app import build_app
@@ -69,7 +68,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         await public_record.bring_up_to_date(house)
         channels = await stack.enter_async_context(wiring.open_channels(settings))
         await wiring.fill_example_city(house)
-        server, listening = _server(house, channels)
+        server, listening = _server(house)
         _end_in_order()
         for line in await _welcome(house):
             say(line)
@@ -80,8 +79,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
 async def serve_web(settings: Settings, say: Callable[[str], None]) -> None:
     """The web half alone."""
     _needs_server(settings, "web")
-    async with open_house(settings) as house, wiring.open_channels(settings) as channels:
-        server, listening = _server(house, channels)
+    async with open_house(settings) as house:
+        server, listening = _server(house)
         _end_in_order()
         for line in await _first_sign_in(house):
             say(line)
@@ -122,7 +121,16 @@ def _needs_server(settings: Settings, program: str) -> None:
         raise BadInput(f"spillclock {program} is one half of several", [cure])
 
 
-def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Server, socket.socket]:
+class _Server(uvicorn.Server):
+    """A server that ends the connections of pages that listen before it waits for requests under way: those would never end."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, as uvicorn does."""
+        self.config.app.state.live.close()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
     host, _, port = house.settings.bind.rpartition(":")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -134,12 +142,11 @@ def _server(house: House, channels: Mapping[str, Channel]) -> tuple[uvicorn.Serv
         cure = f"SPILLCLOCK_BIND: {house.settings.bind}: {error.strerror}; right would be: a free address and port"
         raise BadInput("the web address cannot be used", [cure]) from None
     app = build_app(house)
-    app.state.channels = channels
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
         proxy_headers=False,  # the application believes the proxies of the settings, and no other
     )  # fmt: skip
-    return uvicorn.Server(config), listening
+    return _Server(config), listening
 
 
 async def _welcome(house: House) -> list[str]:

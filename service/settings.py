@@ -86,6 +86,9 @@ class Settings(PackSettings, ProviderSettings):
     deadman_url: SecretStr = SecretStr("")
     deadman_minutes: float = Field(default=5, gt=0, le=1440)
     metrics_token: SecretStr = SecretStr("")
+    # Where signed checkpoints of the record go, every so many hours: e-mail and https addresses and paths of files, separated by commas.
+    checkpoint_to: str = ""
+    checkpoint_hours: float = Field(default=24, ge=0.25, le=24 * 31)
     # The proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas; empty where there is none.
     trusted_proxies: str = "127.0.0.1,::1"
     # How many times the limits of service/turnstile.py one sender is given; 0 switches them off.
@@ -139,10 +142,19 @@ class Settings(PackSettings, ProviderSettings):
             raise ValueError(f"{value!r} is no address that bounces can go to; right would be: {right}")
         return value
 
+    @field_validator("checkpoint_to")
+    @classmethod
+    def _checkpoints_go_somewhere(cls, value: str) -> str:
+        wrong = next((address for address in _listed(value) if not _way_to(address)), None)
+        if wrong is not None:
+            right = "auditor@county.example, https://log.county.example/spills or /mnt/elsewhere/checkpoints.jsonl, separated by commas"
+            raise ValueError(f"{wrong!r} is no place that a checkpoint can go to; right would be: {right}, or nothing")
+        return value
+
     @field_validator("trusted_proxies")
     @classmethod
     def _proxies_are_networks(cls, value: str) -> str:
-        names = [part.strip() for part in value.split(",") if part.strip()]
+        names = _listed(value)
         wrong = next((name for name in names if not _is_network(name)), None)
         if wrong is not None:
             right = "addresses and networks separated by commas, as in 127.0.0.1,10.0.0.0/8, or nothing"
@@ -194,9 +206,14 @@ class Settings(PackSettings, ProviderSettings):
         return None if codes == ["ANY"] else frozenset(codes)
 
     @property
+    def checkpoints_go_to(self) -> tuple[tuple[str, str], ...]:
+        """Where checkpoints of the record go, as pairs of the way, which is email, webhook or file, and the address."""
+        return tuple((_way_to(address), address) for address in dict.fromkeys(_listed(self.checkpoint_to)))
+
+    @property
     def served(self) -> tuple[str, ...]:
         """The pack ids of the cities that are served, in the order given; empty where every city with a pack is."""
-        return tuple(dict.fromkeys(part.strip() for part in self.cities.split(",") if part.strip()))
+        return tuple(dict.fromkeys(_listed(self.cities)))
 
     @property
     def public_url(self) -> str:
@@ -271,6 +288,19 @@ class Settings(PackSettings, ProviderSettings):
         finally:
             draft.unlink()
         return made
+
+
+def _listed(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _way_to(address: str) -> str:
+    """By which way something goes to an address: email, webhook, file; empty where it is none."""
+    if address.startswith("/"):
+        return "file"
+    if address.startswith(("https://", "http://")):
+        return "webhook"
+    return "" if problem_with_email(address) else "email"
 
 
 def _is_network(text: str) -> bool:

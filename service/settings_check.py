@@ -14,7 +14,7 @@ from typing import Literal
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import identity_provider, passkeys, wiring
+from service import checkpoints, identity_provider, passkeys, wiring
 from service.clock import Now, real_now
 from service.errors import BadInput
 from service.held_reports import PLACE, how_many
@@ -63,6 +63,7 @@ async def examine(house: House) -> list[str]:
     findings += await _senders(house)
     findings.append(await _sent_today(house))
     findings += await _watched(house)
+    findings += await checkpoints.findings(house)
     findings += await _unfilled_roles(house)
     findings += await _unreachable(house)
     findings += await _calendars(house)

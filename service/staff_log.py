@@ -61,6 +61,8 @@ KINDS: Mapping[str, str] = {
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
     "subscription:ended": "Subscription ended",
+    "view:shared": "View of the board shared",
+    "view:removed": "Shared view of the board removed",
 }
 
 

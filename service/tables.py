@@ -7,6 +7,9 @@ from typing import Any
 from sqlalchemy import JSON, CheckConstraint, Column, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field, SQLModel
 
+from service.chain_tables import Chain as Chain
+from service.chain_tables import ChainRecord as ChainRecord
+from service.chain_tables import Checkpoint as Checkpoint
 from service.columns import json_column, text_column
 from service.personal import ACTOR, rejoined
 from service.telling_tables import Advisory as Advisory
@@ -82,26 +85,6 @@ class EventRow(SQLModel, table=True):
     def actor(self) -> str:
         """Who did it; without the name of somebody who has no account where that was destroyed."""
         return str((self.sealed or {}).get(ACTOR, self.shown_actor))
-
-
-class Chain(SQLModel, table=True):
-    """How far a chain of the record has come: its last record. There is one for each city, and one for spills of no city."""
-
-    name: str = Field(primary_key=True, max_length=40)
-    number: int
-    hash: str = Field(max_length=64)
-
-
-class ChainRecord(SQLModel, table=True):
-    """The place of an event in its chain: `number` from 1, the hash of the record before, its own. Only added, never changed."""
-
-    __tablename__ = "chain_record"
-    __table_args__ = (UniqueConstraint("chain", "number"),)
-    event_id: int = Field(primary_key=True, foreign_key="event.id", sa_column_kwargs={"autoincrement": False})
-    chain: str = Field(max_length=40)
-    number: int
-    previous: str = Field(max_length=64)
-    hash: str = Field(max_length=64)
 
 
 class Obligation(SQLModel, table=True):

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlmodel import col
 
 from deadlines import Places, Rulebook
-from service.chain import Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
+from service.chain import End, Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
 from service.clock import Now
 from service.errors import NotKnown
 from service.events import PersonalDestroyed, SpillEvent, read_event
@@ -79,6 +79,8 @@ class House:
     reactions: Mapping[type[SpillEvent], Sequence[Reaction]]
     bell: Bell = field(default_factory=Bell)
     sent_today: SentToday = field(default_factory=SentToday)
+    # Where the chains of the record ended when this process wrote last.
+    ends: dict[str, End] = field(default_factory=dict)
     # The counts of service/turnstile.py that are over their limit, each with the end of its stretch, as this process met them.
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
@@ -196,7 +198,7 @@ class Transaction:
         await self.session.flush()
         entries = [Entry(one.chain, one.number, digest_of(record_of(one.number, one.reference, one.columns))) for one in self._unchained]
         self._unchained = []
-        await append(await self.session.connection(), entries, locks=not self.house.settings.is_embedded)
+        await append(await self.session.connection(), entries, self.house.ends, locks=not self.house.settings.is_embedded)
 
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""

@@ -19,7 +19,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
+from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
@@ -49,6 +49,7 @@ _FIRST_SIGNAL_SECONDS = 2.0
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
+_LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
 class Worker:
@@ -167,6 +168,8 @@ class Worker:
                 loops.create_task(wakeups.listen(self.house))
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
+                if self.house.settings.checkpoints_go_to:
+                    loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
                     loops.create_task(self._give_signals())
                 for channel in self.channels.values():
@@ -224,6 +227,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
             await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
+
+    async def _make_checkpoints(self) -> None:
+        """Send signed checkpoints of the record away, as often as the settings say."""
+        while True:
+            try:
+                await checkpoints.make_due(self.house)
+            except Exception:  # a blip of the database, a disk elsewhere that is not mounted
+                self._faults.tell(f"worker {self.name} failed while making a checkpoint of the record; trying again")
+            await asyncio.sleep(_LOOK_AT_CHECKPOINTS_SECONDS)
 
     async def _give_signals(self) -> None:
         """Tell the outside that all is well, for as long as it is."""

@@ -108,7 +108,7 @@ class Answers:
 
     def description(self) -> Entry:
         """What the caller said, without who they are unless they agreed to be named."""
-        kept_out = withheld_of(self.record.spill, self.record.members)
+        kept_out = withheld_of(self.record.spill, self.record.members, [self.record.history])
         return self.entry(marked("What was reported, in the caller's words"), kept_out.text(words_of_reporter(self.record.history)))
 
     def cause(self) -> Entry:

@@ -3,6 +3,7 @@
     SP-2026-00001/
         record.pdf          the paper (service/case_file/evidence.py); a long one goes on in record-2.pdf ...
         events.jsonl        every event, one JSON object a line, in the order it was recorded
+        chain.jsonl         the place of each in the chain of the record, with what its hash is made of, as `spillclock audit export` has it
         messages.jsonl      every message with its tries and what was heard of it
         photos/, papers/    files as they came, under names of ours; in a bundle without the reporter their photos are the shown copies
         README.txt, check.py, manifest.sha256
@@ -23,6 +24,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any, cast
 
+from sqlalchemy import select
+from sqlmodel import col
 from starlette.responses import StreamingResponse
 
 from deadlines import as_z
@@ -30,18 +33,20 @@ from service import file_store, papers
 from service.access import Staff, spill_for
 from service.case_file.evidence import Case, Enclosed, identity_told, volumes_of
 from service.case_file.record import read_record
-from service.case_file.withholding import MARK, Withheld, withheld_of
+from service.case_file.withholding import MARK, Withheld, withheld_of, without_secrets
+from service.chain import canonical, digest_of, record_of
 from service.errors import BadInput, NotAllowed
 from service.events import FileKept
 from service.kept_files import PHOTO, SUFFIXES, kept_files
 from service.pages.deliveries import Delivery, deliveries_of
 from service.staff_log import note
-from service.tables import EventRow, KeptFile, Spill
+from service.tables import ChainRecord, EventRow, KeptFile, Spill
 from service.transaction import House, Transaction, reading, transaction
 
 WHOLE, WITHHELD = "whole", "withheld"
 _PIECE = 256 * 1024
 _OF_REPORTERS = "reporter of "
+_REPORTER = "reporter"
 
 
 @dataclass(frozen=True)
@@ -168,11 +173,19 @@ async def read_case(tx: Transaction, spill: Spill, *, whole: bool) -> Case:
     chapters = [(spill, record.history), *[(one, await tx.history(one)) for one in record.members]]
     messages = [delivery for one, history in chapters for delivery in reversed(await deliveries_of(tx, one, history))]
     kept = [*record.files, *[file for one in record.members for file in await kept_files(tx, one)]]
-    kept_out = Withheld() if whole else withheld_of(spill, record.members)
+    kept_out = Withheld() if whole else withheld_of(spill, record.members, [history for _, history in chapters])
     if kept_out.withholds:
         theirs = _of_reporters(chapters)
-        kept_out = replace(kept_out, words=[file.name for file in kept if file.id in theirs])
-    return Case(record, chapters, messages, kept, kept_out, whole)
+        addresses = [delivery.row.address for delivery in messages if delivery.row.role == _REPORTER]
+        kept_out = replace(kept_out, words=[*(file.name for file in kept if file.id in theirs), *addresses])
+    return Case(record, chapters, await _places(tx, [one for one, _ in chapters]), messages, kept, kept_out, whole)
+
+
+async def _places(tx: Transaction, spills: Iterable[Spill]) -> dict[int, ChainRecord]:
+    """The places of all events of some spills, by the numbers of the events."""
+    mine = select(col(EventRow.id)).where(col(EventRow.spill_id).in_([spill.id for spill in spills]))
+    found = (await tx.session.execute(select(ChainRecord).where(col(ChainRecord.event_id).in_(mine)))).scalars()
+    return {place.event_id: place for place in found}
 
 
 def _of_reporters(chapters: Iterable[tuple[Spill, Any]]) -> set[int]:
@@ -190,6 +203,7 @@ async def bundle_of(case: Case, identity: str) -> Bundle:
     reference = case.record.spill.reference
     raw = [
         _of_bytes("events.jsonl", "every event as it was recorded, one JSON object a line", _lines(_events(case))),
+        _of_bytes("chain.jsonl", "the place of each event in the chain of the record", _lines(_chained(case))),
         _of_bytes("messages.jsonl", "every message with its tries and receipts, one JSON object a line", _lines(_messages(case))),
     ]
     stored, lost = _stored(case)
@@ -214,6 +228,7 @@ def _readme(case: Case) -> bytes:
         f"{identity_told(case)}\n\n"
         "record.pdf      the record for people to read; a long one goes on in record-2.pdf and so on\n"
         "events.jsonl    every event as it was recorded, one JSON object a line, times in UTC\n"
+        "chain.jsonl     the place of each event in the chain of the city's record, and what its hash is made of\n"
         "messages.jsonl  every message with its tries and receipts, one JSON object a line\n"
         "photos/         photographs\n"
         "papers/         files that were filed with reports\n"
@@ -238,7 +253,7 @@ def _events(case: Case) -> Iterator[Mapping[str, Any]]:
 
 
 def _event(case: Case, spill: Spill, row: EventRow) -> Mapping[str, Any]:
-    """An event as it is stored. Here its place in the chain of the log belongs, too, and beside it the script that checks chains."""
+    """An event as it is stored."""
     told = {
         "event": row.id, "spill": spill.reference, "kind": row.kind, "payload": row.payload, "actor": row.actor,
         "happened_at": as_z(row.happened_at), "recorded_at": as_z(row.recorded_at),
@@ -250,6 +265,30 @@ def _event(case: Case, spill: Spill, row: EventRow) -> Mapping[str, Any]:
     if isinstance(raw, dict) and isinstance(raw.get("contact"), dict):
         raw["contact"] = {"privacy": raw["contact"].get("privacy"), "withheld": True}
     return found
+
+
+def _chained(case: Case) -> Iterator[Mapping[str, Any]]:
+    """The records of the chain that are about this case, in the form of service/audit.py.
+
+    Where the reporter is kept out, sealed parts stay sealed: what is open of a record is enough for its hash. One whose open part tells of
+    them has its digest in place of its text.
+    """
+    for spill, history in case.chapters:
+        for row, _ in history:
+            if (place := case.places.get(row.id or 0)) is None:
+                continue
+            open_part = {
+                "kind": row.kind, "opened": row.opened, "shown_actor": row.shown_actor, "happened_at": row.happened_at,
+                "recorded_at": row.recorded_at, "seal": row.seal,
+            }  # fmt: skip
+            text = record_of(row.id or 0, spill.reference, open_part)
+            told = {"chain": place.chain, "number": place.number, "previous": place.previous, "hash": place.hash}
+            if case.kept_out.text(text) != text:
+                yield {**told, "digest": digest_of(text)}
+            elif case.is_whole and row.sealed is not None and without_secrets(canonical(row.sealed)) == canonical(row.sealed):
+                yield {**told, "record": text, "sealed": canonical(row.sealed), "salt": row.salt}
+            else:
+                yield {**told, "record": text}
 
 
 def _messages(case: Case) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ leaves out who reported in confidence says so on its first page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,7 +28,7 @@ from service.pages.speech import ENGLISH
 from service.pages.story import sentence_of
 from service.pages.written_report import stamps_of
 from service.particulars import PARTICULARS
-from service.tables import KeptFile, Spill
+from service.tables import ChainRecord, KeptFile, Spill
 
 # So much text makes a volume: drawing one then takes about 200 MB in a process of its own, whatever the record holds.
 _LONGEST_VOLUME = 150_000
@@ -51,13 +51,15 @@ class Enclosed:
 class Case:
     """Everything of a spill that goes into its evidence. `chapters`: the spill and the reports merged into it, each with its events.
 
-    `messages` and `files` are those of all chapters, the oldest first. `kept_out`: what is left out; of a whole bundle nobody, but the
+    `places`: where each event stands in the chain of the record, by its number. `messages` and `files` are those of all chapters, the
+    oldest first. `kept_out`: what is left out; of a whole bundle nobody, but the
     secrets of private links. `is_whole`: it holds who reported in confidence.
     `lost`: files on record whose content is not in the data folder.
     """
 
     record: CaseRecord
     chapters: Sequence[tuple[Spill, History]]
+    places: Mapping[int, ChainRecord]
     messages: Sequence[Delivery]
     files: Sequence[KeptFile]
     kept_out: Withheld
@@ -329,6 +331,10 @@ def _files(case: Case) -> Iterator[papers.Part]:
 
 def _log(case: Case) -> Iterator[papers.Part]:
     yield papers.Heading("The log: every event in the order it was recorded")
+    yield papers.Words(
+        "Each event has its place in the chain of the city's record: the hash of a record covers the event and, by the hash before it, "
+        "everything that was recorded earlier. The file chain.jsonl holds what each hash is made of; docs/proof.md of Spillclock says how."
+    )
     for spill, history in case.chapters:
         if len(case.chapters) > 1:
             yield papers.Heading(f"Of the report {spill.reference}", 2)
@@ -336,7 +342,10 @@ def _log(case: Case) -> Iterator[papers.Part]:
         for row, event in history:
             says, details = sentence_of(case.record.house, spill, case.record.zone, event)
             happened = "" if row.happened_at == row.recorded_at else f" (happened {case.when(row.happened_at)})"
-            pairs.append((f"{row.id}", "\n".join([f"{case.when(row.recorded_at)}{happened}, {row.actor}: {says}", *details])))
+            said = [f"{case.when(row.recorded_at)}{happened}, {row.actor}: {says}", *details]
+            place = case.places.get(row.id or 0)
+            said += [f"Record {place.number} of the chain {place.chain}: {place.hash}"] if place else ["It has no place in any chain."]
+            pairs.append((f"{row.id}", "\n".join(said)))
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             yield papers.Pairs(pairs[start : start + _PAIRS_AT_ONCE])
 

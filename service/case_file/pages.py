@@ -44,8 +44,12 @@ async def list_page(request: Request, reference: str) -> Response:
     return staff_page(
         request, "papers.html", staff=staff, spill=record.spill, zone=record.zone, groups=[group for group in groups if group[1]],
         may_officer=staff.may("officer", record.spill.city), done=request.query_params.get("done", ""),
-        may_manager=staff.may("manager", record.spill.city), confidential=withheld_of(record.spill, record.members).withholds,
+        may_manager=staff.may("manager", record.spill.city), confidential=_is_confidential(record),
     )  # fmt: skip
+
+
+def _is_confidential(record: CaseRecord) -> bool:
+    return withheld_of(record.spill, record.members, [record.history]).withholds
 
 
 # -- what papers ask for beyond the facts

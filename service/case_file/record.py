@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -44,12 +45,12 @@ class CaseRecord:
         """Whoever may be told of it, by id."""
         return self.house.rulebook.law_of(self.spill.city).recipients if self.spill.city else self.house.rulebook.recipients
 
-    @property
+    @cached_property
     def particulars(self) -> Mapping[str, Told]:
         """What papers ask for beyond the facts of the law, as far as it is known."""
         return particulars_of(self.history)
 
-    @property
+    @cached_property
     def sources(self) -> Mapping[str, Source]:
         """By whom each fact is known."""
         return sources_of(self.history)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from service.events import ReportReceived
+from service.pages.known_answers import History
 from service.tables import Spill
 
 MARK = "[withheld]"
@@ -36,12 +38,13 @@ class Withheld:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
+        # Addresses before names: what a name leaves of an address would still tell it.
         found: list[re.Pattern[str]] = []
-        for one in self.reporters:
-            found += _of_name(str(one.get("name") or "")) + _of_email(str(one.get("email") or "")) + _of_phone(str(one.get("phone") or ""))
-        # The longest first, so that no part of one is left over.
+        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+            found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
         words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
-        return found + [re.compile(re.escape(word)) for word in words]
+        found += [re.compile(re.escape(word)) for word in words]
+        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
 
     @property
     def withholds(self) -> bool:
@@ -64,9 +67,17 @@ class Withheld:
         return [self.value(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def withheld_of(spill: Spill, members: Sequence[Spill] = ()) -> Withheld:
-    """What is withheld of the reporters of a spill, and of the reports merged into it: everybody who did not ask to be named."""
-    return Withheld([one.reporter for one in (spill, *members) if one.reporter and one.reporter.get("privacy") != "named"])
+def withheld_of(spill: Spill, members: Sequence[Spill] = (), histories: Sequence[History] = ()) -> Withheld:
+    """What is withheld of the reporters of a spill, and of the reports merged into it: everybody who did not ask to be named.
+
+    `histories`: their events, which hold how a report came, with the addresses that its reporter corrected since.
+    """
+    told: list[Mapping[str, Any]] = [one.reporter for one in (spill, *members)]
+    for _, event in (pair for history in histories for pair in history):
+        contact = event.raw.get("contact") if isinstance(event, ReportReceived) and isinstance(event.raw, dict) else None
+        if isinstance(contact, dict):
+            told.append(contact)
+    return Withheld([one for one in told if one and one.get("privacy") not in ("named", "anonymous")])
 
 
 def _of_name(name: str) -> list[re.Pattern[str]]:

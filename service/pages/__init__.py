@@ -1,18 +1,17 @@
 """The web pages, all made on the server: they work without JavaScript, on a small phone, with a screen reader.
 
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
-that staff send (`discharger_links`); staff sign in (`sign_in`, `provider`), see the board (`board`), work on one spill (`spill`, `place`),
-also at the kerb (`kerb`), merge, split and refer it (`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and
-its texts of messages (`city_texts`).
+that staff send (`discharger_links`); staff sign in (`sign_in`, `provider`), see the board (`board`; `live` tells open pages what changes)
+on a map (`board_map`) and on a wall (`wall`), work on one spill (`spill`, `place`), also at the kerb (`kerb`), merge, split and refer it
+(`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
 Programs are kept from filling the form by `report_guard`; what looks automatic is judged in `held`. Open reports near a place: `nearby`.
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
-Staff keep their own account (`account`, letters in `account_mail`, `passkeys`), administrators those of others (`users`); how everything is
-set up stands in `administration`, who fills the roles in `contacts`, and which law
-counts in `packs`.
+Staff keep their own account (`account`, `passkeys`), administrators those of others (`users`); how everything is set up stands in
+`administration`, who fills the roles in `contacts`, which law counts in `packs`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -27,6 +26,7 @@ from service.pages import (
     alerts,
     api_described,
     board,
+    board_map,
     calendars,
     city_texts,
     closing,
@@ -37,6 +37,7 @@ from service.pages import (
     held,
     kerb,
     law,
+    live,
     nearby,
     numbers,
     on_call,
@@ -57,9 +58,11 @@ from service.pages import (
     subscriptions,
     suppressions,
     users,
+    wall,
     what_if,
     whole_spills,
 )
+from service.pages.live import Live
 from service.pages.problems import error_page
 
 router = APIRouter()
@@ -72,9 +75,9 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, passkeys, users, administration, contacts, packs):
+for part in (account, passkeys, users, live, board_map, wall, administration, contacts, packs):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)
 
-__all__ = ["error_page", "router"]
+__all__ = ["Live", "error_page", "router"]

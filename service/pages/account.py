@@ -9,13 +9,11 @@ import segno
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
-from starlette.background import BackgroundTask
 
-from service import accounts, api_keys, passkeys, provider_sign_in, second_factor, signing_in, staff_log, turnstile
+from service import account_letters, accounts, api_keys, passkeys, provider_sign_in, second_factor, signing_in, staff_log, turnstile
 from service.access import SCOPES, Staff, account_of
 from service.errors import BadInput, Conflict, NotAllowed
 from service.lockout import Locked
-from service.pages import account_mail
 from service.pages.entrance import SESSION_COOKIE, StaffRoute, device_of, signed_in
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
@@ -72,14 +70,9 @@ async def confirmed(request: Request, staff: Staff, fields: Fields) -> None:
     await signing_in.confirm(house_of(request), staff, fields.values.get("current", [""])[-1], device_of(request))
 
 
-def notice(request: Request, staff: Staff, what: str) -> BackgroundTask:
-    """Tell the owner by mail what was changed, once the answer is out."""
-    return BackgroundTask(account_mail.mail_notice, request, staff.email, what)
-
-
-def back(done: str, after: BackgroundTask | None = None) -> Response:
-    """Back to the page, which says what was done. `after` runs once the answer is out."""
-    return RedirectResponse(f"{_HERE}?done={done}", 303, background=after)
+def back(done: str) -> Response:
+    """Back to the page, which says what was done."""
+    return RedirectResponse(f"{_HERE}?done={done}", 303)
 
 
 @router.post("/password", dependencies=[Depends(turnstile.at("link"))])
@@ -94,7 +87,7 @@ async def set_password(request: Request) -> Response:
         await accounts.set_password(house_of(request), staff, password)
     except CANNOT as error:
         return await page(request, staff, error)
-    return back("password", notice(request, staff, "Your password was set, and every other device was signed out."))
+    return back("password")
 
 
 @router.post("/second-step/begin", dependencies=[Depends(turnstile.at("link"))])
@@ -144,11 +137,12 @@ async def second_step_on(request: Request) -> Response:
     staff, fields = await signed_in(request), await read_fields(request)
     try:
         async with transaction(house_of(request), staff.email) as tx:
-            codes = await second_factor.switch_on(tx, await account_of(tx, staff.email), fields.text("code"))
+            account = await account_of(tx, staff.email)
+            codes = await second_factor.switch_on(tx, account, fields.text("code"))
+            await account_letters.notice(tx, account, "From now on a code of your authenticator app is asked for when you sign in.")
     except BadInput as error:
         return await _second_step_page(request, staff, error)
-    told = notice(request, staff, "From now on a code of your authenticator app is asked for when you sign in.")
-    return staff_page(request, "account_codes.html", staff=staff, codes=codes, after=told)
+    return staff_page(request, "account_codes.html", staff=staff, codes=codes)
 
 
 @router.post("/second-step/off", dependencies=[Depends(turnstile.at("link"))])
@@ -158,10 +152,12 @@ async def second_step_off(request: Request) -> Response:
     try:
         await confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
-            await second_factor.switch_off(tx, await account_of(tx, staff.email))
+            account = await account_of(tx, staff.email)
+            await second_factor.switch_off(tx, account)
+            await account_letters.notice(tx, account, "No code is asked for any more when you sign in.")
     except CANNOT as error:
         return await page(request, staff, error)
-    return back("second-step-off", notice(request, staff, "No code is asked for any more when you sign in."))
+    return back("second-step-off")
 
 
 @router.post("/recovery-codes", dependencies=[Depends(turnstile.at("link"))])

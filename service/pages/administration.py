@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from notifiers import Channel, Outcome
+from notifiers import Outcome
 from service import staff_log, turnstile
 from service.access import Staff
 from service.accounts import require_administrator
@@ -13,7 +13,7 @@ from service.administration import standing_of_city
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.parties import ROLE_NAMES
-from service.settings_check import examine, read_findings, send_test_by
+from service.settings_check import examine, read_findings, send_test
 from service.transaction import House, reading, transaction
 
 router = APIRouter(prefix="/staff/settings", include_in_schema=False, route_class=StaffRoute)
@@ -58,11 +58,10 @@ async def send_a_test(request: Request) -> Response:
     staff = await _administrator(request)
     house = house_of(request)
     await _count(house, "test message", staff)
-    channel: Channel = request.app.state.channels["email"]  # the one that this process sends alerts by
-    receipt = await send_test_by(channel, house.settings, staff.email, house.now())
+    name, receipt = await send_test(house.settings, staff.email, "email", house.now)
     went = receipt.outcome is Outcome.ACCEPTED
     async with transaction(house, staff.email) as tx:
-        await staff_log.note(tx, _TEST, channel=channel.name, outcome=receipt.outcome.value, detail=receipt.detail[:500])
+        await staff_log.note(tx, _TEST, channel=name, outcome=receipt.outcome.value, detail=receipt.detail[:500])
     return RedirectResponse(f"/staff/settings/check?done={'test' if went else 'not-sent'}#test", 303)
 
 

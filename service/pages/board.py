@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import or_
 from sqlmodel import col
 
+from service import saved_views
 from service.access import Staff
 from service.board import UNKNOWN, Stretch, Wanted, conditions, count, found, in_charge, is_alarm
 from service.board_tables import BoardLine
+from service.errors import BadInput
 from service.held_reports import how_many
 from service.office_days import cities_in_use
 from service.pages import board_query
 from service.pages.board_rows import row_of
 from service.pages.calendars import ending
 from service.pages.entrance import StaffRoute, signed_in
+from service.pages.fields import read_fields
 from service.pages.rendering import city_name, house_of, staff_page
 from service.pages.words import MATERIALS
 from service.replies import unsettled
 from service.suppressions import unreachable
-from service.transaction import House, Transaction, reading
+from service.transaction import House, Transaction, reading, transaction
 
 router = APIRouter(prefix="/staff", include_in_schema=False, route_class=StaffRoute)
 _PAGE = 50
@@ -33,19 +38,25 @@ _MOST_ON_TOP = 20
 @router.get("")
 async def board_page(request: Request) -> Response:
     """The list, filtered as the address says."""
-    staff = await signed_in(request)
+    return await _page(request, await signed_in(request), request.query_params)
+
+
+async def _page(request: Request, staff: Staff, given: Mapping[str, str], faults: Sequence[str] = (), name: str = "") -> Response:
+    """The board as asked for; with the faults of a view that could not be kept, and the name it was given."""
     house = house_of(request)
-    asked = board_query.read(house, staff, request.query_params)
+    asked = board_query.read(house, staff, given)
     async with reading(house) as tx:
         top = await _on_top(tx, staff, asked)
         part = await _part(tx, staff, asked, apart=asked.is_everything)
         counts = await _counts(tx, staff)
         officers = await in_charge(tx, staff)
         notes = await _notes(tx, staff)
+        views = await saved_views.views_of(tx, staff)
     now = tx.now
     return staff_page(
-        request, "board.html", staff=staff, asked=asked, fields=asked.fields, counts=counts, officers=officers, notes=notes,
-        choices=_choices(house, staff), rows=[row_of(house, line, now) for line in part.lines],
+        request, "board.html", 422 if faults else 200, staff=staff, asked=asked, fields=asked.fields, counts=counts, officers=officers,
+        notes=notes, views=views, faults=faults, name=name, done=given.get("done", ""), choices=choices(house, staff),
+        shared_with=[city for city in house.cities if staff.may("officer", city)], rows=[row_of(house, line, now) for line in part.lines],
         top={name: ([row_of(house, line, now) for line in lines], number) for name, (lines, number) in top.items()},
         earlier=asked.at("/staff", before=part.earlier) if part.earlier else "",
         later=asked.at("/staff", after=part.later) if part.later else "",
@@ -92,7 +103,7 @@ async def _notes(tx: Transaction, staff: Staff) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _choices(house: House, staff: Staff) -> dict[str, dict[str, str]]:
+def choices(house: House, staff: Staff) -> dict[str, dict[str, str]]:
     """The choices of the form, by its fields, each by what stands in the address."""
     return {
         "city": {each: city_name(house, each) for each in house.cities if staff.may_see(each)},
@@ -101,3 +112,27 @@ def _choices(house: House, staff: Staff) -> dict[str, dict[str, str]]:
         "material": {**MATERIALS, UNKNOWN: "Unknown"},
         "show": {key: words for key, (words, _) in board_query.SHOWN.items() if key},
     }
+
+
+@router.post("/views")
+async def keep_view(request: Request) -> Response:
+    """Keep the filters of the page under a name, for oneself or shared with a city."""
+    staff = await signed_in(request)
+    fields = await read_fields(request)
+    given = dict(parse_qsl(fields.text("query")[:2_000]))
+    asked = board_query.read(house_of(request), staff, given)
+    try:
+        async with transaction(house_of(request), staff.email) as tx:
+            await saved_views.keep(tx, staff, fields.text("name"), asked.query, fields.text("shared") or None)
+    except BadInput as error:
+        return await _page(request, staff, given, error.faults, fields.text("name"))
+    return RedirectResponse(asked.at("/staff", done="kept"), 303)
+
+
+@router.post("/views/{number}/remove")
+async def remove_view(request: Request, number: int) -> Response:
+    """Remove a view."""
+    staff = await signed_in(request)
+    async with transaction(house_of(request), staff.email) as tx:
+        await saved_views.remove(tx, staff, number)
+    return RedirectResponse("/staff?done=removed", 303)

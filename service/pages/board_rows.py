@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,10 +15,11 @@ from service.pages.speech import ENGLISH
 from service.pages.words import MATERIALS
 from service.transaction import House
 
+_MOST_NAMED = 3
 # How a spill stands, by the class that colours it: the word says the same as the colour.
 WORDS = {
     "overdue": "Overdue", "running": "To do", "met": "Nothing due", "waiting": "No city yet", "closed": "Closed", "merged": "Merged",
-    "held": "Looks automatic",
+    "held": "Looks automatic", "coming": "Being read",
 }  # fmt: skip
 
 
@@ -33,7 +35,7 @@ def state_of(line: BoardLine, now: datetime) -> str:
 
 
 def row_of(house: House, line: BoardLine, now: datetime) -> dict[str, Any]:
-    """A line as templates show it. `late`: the titles of what is overdue after the first; `at_once`: it has no due time to tell."""
+    """A line as templates show it. `late`: what is overdue after the first, in words; `at_once`: it has no due time to tell."""
     state, overdue = state_of(line, now), late(line, now)
     first = line.duties[0] if line.duties else None
     material = MATERIALS.get(line.material, "Unknown material")
@@ -42,8 +44,21 @@ def row_of(house: House, line: BoardLine, now: datetime) -> dict[str, Any]:
         "city": city_name(house, line.city) if line.city else "",
         "what": ", ".join(part for part in (material, amount(ENGLISH, line.volume)) if part),
         "title": first["title"] if first else "", "at_once": bool(first and first["at_once"]), "left": left(line, now),
-        "late": [duty["title"] for duty in overdue[1:]], "overdue": len(overdue), "to_do": len(line.duties) - len(overdue),
+        "sort": sort_of(line), "late": _also_late([duty["title"] for duty in overdue[1:]]), "overdue": len(overdue),
+        "to_do": len(line.duties) - len(overdue),
     }  # fmt: skip
+
+
+def _also_late(titles: Sequence[str]) -> str:
+    if not titles:
+        return ""
+    more = f"; and {len(titles) - _MOST_NAMED} more" if len(titles) > _MOST_NAMED else ""
+    return f"Overdue, too: {'; '.join(titles[:_MOST_NAMED])}{more}"
+
+
+def sort_of(line: BoardLine) -> str:
+    """Where a line stands in the order of the board, as a text that sorts so."""
+    return line.sort_at.strftime("%Y%m%d%H%M%S%f")
 
 
 def left(line: BoardLine, now: datetime) -> str:

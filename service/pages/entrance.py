@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 
 from service import turnstile
-from service.access import SESSION_LASTS, Device, Staff, spill_for, staff_now
+from service.access import SESSION_LASTS, Device, Staff, spill_for, staff_now, staff_of
 from service.errors import NotSignedIn
 from service.pages.rendering import house_of, is_secure
 from service.tables import Spill
@@ -21,7 +21,7 @@ from service.watch import providers_down
 
 SESSION_COOKIE = "spillclock_session"
 _OWN_PAGE = re.compile(
-    r"/staff(/spills/[A-Za-z0-9-]{1,24}(/advisory|/papers(/[a-z0-9_-]{1,80})?)?|/quantities|/replies|/suppressions|/subscriptions|/account|/users(/[0-9]{1,9}|/log)?|/settings(/check)?|/packs|/contacts(/[a-z0-9-]{1,60})?|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+    r"/staff(/settings(/check)?|/packs|/contacts(/[a-z0-9-]{1,60})?|/map|/wall|/numbers|/spills/[A-Za-z0-9-]{1,24}(/advisory|/papers(/[a-z0-9_-]{1,80})?)?|/quantities|/replies|/suppressions|/subscriptions|/account|/users(/[0-9]{1,9}|/log)?|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
 )
 
 
@@ -58,6 +58,15 @@ async def signed_in(request: Request) -> Staff:
     if not token:
         raise NotSignedIn("no session")
     return await staff_now(house_of(request), token, "session")
+
+
+async def watching(request: Request) -> Staff:
+    """The same for a page that asks by itself, again and again: nobody has used the session by that. Raises NotSignedIn."""
+    token = request.cookies.get(SESSION_COOKIE)
+    if not token:
+        raise NotSignedIn("no session")
+    async with reading(house_of(request)) as tx:
+        return await staff_of(tx, token, "session")
 
 
 # As browsers name themselves; those that name several are told by the first that fits.

@@ -144,7 +144,7 @@ def _kept_cells(kept: Kept) -> tuple[str, ...]:
     return (_percent(kept.rate), *(str(one) for one in (kept.on_time, kept.late, kept.missed, kept.ahead, kept.waived)))
 
 
-_KEPT_HEADS = ("On time", "Done on time", "Done late", "Overdue", "Not due yet", "Waived")
+_KEPT_HEADS = ("Part on time", "On time", "Late", "Overdue", "Not due yet", "Waived")
 
 
 def _duties(house: House, counted: Numbers) -> Chart:

@@ -56,10 +56,10 @@ async def make(request: Request) -> Response:
     """Keep the passkey that the device made."""
     staff, fields = await signed_in(request), await read_fields(request)
     try:
-        made = await passkeys.make(house_of(request), staff, _secret(request), fields.text("answer"))
+        await passkeys.make(house_of(request), staff, _secret(request), fields.text("answer"))
     except account.CANNOT as error:
         return await account.page(request, staff, error)
-    response = account.back("passkey", account.notice(request, staff, f"A passkey was added to it: {made.name}."))
+    response = account.back("passkey")
     response.delete_cookie(_COOKIE, path=router.prefix)
     return response
 
@@ -71,10 +71,10 @@ async def remove(request: Request, number: int) -> Response:
     try:
         await account.confirmed(request, staff, fields)
         async with transaction(house_of(request), staff.email) as tx:
-            gone = await passkeys.remove(tx, await account_of(tx, staff.email), number)
+            await passkeys.remove(tx, await account_of(tx, staff.email), number)
     except account.CANNOT as error:
         return await account.page(request, staff, error)
-    return account.back("passkey-removed", account.notice(request, staff, f"A passkey was removed from it: {gone.name}."))
+    return account.back("passkey-removed")
 
 
 # -- signing in

@@ -13,7 +13,6 @@ from service import accounts, passkeys, provider_sign_in, signing_in, turnstile
 from service.access import close_session, valid
 from service.errors import BadInput, NotSignedIn
 from service.lockout import Locked
-from service.pages import account_mail
 from service.pages.entrance import SESSION_COOKIE, admitted, device_of, next_page
 from service.pages.fields import read_fields
 from service.pages.rendering import house_of, is_secure, staff_page
@@ -56,7 +55,7 @@ async def sign_in(request: Request) -> Response:
     password = fields.values.get("password", [""])[-1]  # with the space around it, if there is any
     by = fields.text("by") or ("password" if password else "link")
     if by != "password":
-        mailing = BackgroundTask(account_mail.mail_link_to_sign_in, request, email, wanted)
+        mailing = BackgroundTask(accounts.mail_link, house_of(request), email, "link", wanted)
         return form(request, wanted, mailing=mailing)
     if not password:
         return form(request, wanted, "Enter your password, or have a link mailed to you.", 422, email)
@@ -159,7 +158,7 @@ async def recover(request: Request) -> Response:
     email = (await read_fields(request)).text("email")
     if not email:
         return staff_page(request, "recover.html", 422, sent=False, problem="Enter your e-mail address.")
-    mailing = BackgroundTask(account_mail.mail_link_to_recover, request, email)
+    mailing = BackgroundTask(accounts.mail_link, house_of(request), email, "recover")
     return staff_page(request, "recover.html", sent=True, problem="", after=mailing)
 
 
@@ -196,10 +195,7 @@ async def set_password(request: Request, token: str) -> Response:
         return await _password_page(request, token, error.faults[0], 422)
     except NotSignedIn:
         return form(request, "/staff", "This link is not valid, used up or out of date. Ask for a new one.", 401)
-    response = go_on(request, entered, "/staff/account")
-    if password:
-        response.background = BackgroundTask(account_mail.mail_notice, request, account.email, "Your password was set by a mailed link.")
-    return response
+    return go_on(request, entered, "/staff/account")
 
 
 @router.post("/sign-out")

@@ -7,12 +7,10 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.background import BackgroundTask
 
-from service import accounts, api_keys, passkeys, provider_sign_in, second_factor, staff_log, turnstile
+from service import account_letters, accounts, api_keys, passkeys, provider_sign_in, second_factor, staff_log, turnstile
 from service.access import ROLES, Staff
 from service.errors import BadInput, Conflict, NotAllowed, NotKnown
-from service.pages import account_mail
 from service.pages.account import role_words
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import Fields, read_fields
@@ -63,11 +61,10 @@ async def invite(request: Request) -> Response:
     accounts.require_administrator(staff)
     try:
         async with transaction(house_of(request), staff.email) as tx:
-            account, token = await accounts.invite(tx, staff, fields.text("email"), fields.text("name"), _roles(fields))
+            await accounts.invite(tx, staff, fields.text("email"), fields.text("name"), _roles(fields))
     except BadInput as error:
         return await _list_page(request, staff, error, fields)
-    mailing = BackgroundTask(account_mail.mail_invitation, request, account.email, token, staff.email)
-    return RedirectResponse("/staff/users?done=invited", 303, background=mailing)
+    return RedirectResponse("/staff/users?done=invited", 303)
 
 
 @router.get("/log")
@@ -100,12 +97,13 @@ async def _page(request: Request, staff: Staff, number: int, error: BadInput | N
         actions = await staff_log.actions_about(tx, number) if found.is_whole else []
         theirs = await passkeys.of_account(tx, account) if found.is_whole else []
         link = await provider_sign_in.link_of(tx, account) if found.is_whole else None
+        letters = await account_letters.letters_to(tx, account) if found.is_whole else []
     faults: Sequence[str] = (error.faults or [str(error)]) if error else ()
     return staff_page(
         request, "user.html", error.status if error else 200, staff=staff, zone=zone_of(house, staff.city), one=found, account=account,
         held=found.roles, roles=ROLES, role_words=role_words(request, found.roles), is_on=second_factor.is_on(account), faults=faults,
-        sessions=sessions, keys=keys, passkeys=theirs, provider_link=link, actions=actions, kinds=staff_log.KINDS, everywhere=_EVERYWHERE,
-        **_places(request, staff), done=request.query_params.get("done", ""),
+        sessions=sessions, keys=keys, passkeys=theirs, provider_link=link, letters=letters, actions=actions,
+        kinds=staff_log.KINDS, everywhere=_EVERYWHERE, **_places(request, staff), done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 
@@ -129,11 +127,10 @@ async def invite_again(request: Request, number: int) -> Response:
     try:
         async with transaction(house_of(request), staff.email) as tx:
             account = (await accounts.one(tx, staff, number)).account
-            token = await accounts.invite_again(tx, staff, account)
+            await accounts.invite_again(tx, staff, account)
     except Conflict as error:
         return await _page(request, staff, number, error)
-    mailing = BackgroundTask(account_mail.mail_invitation, request, account.email, token, staff.email)
-    return RedirectResponse(f"/staff/users/{number}?done=invited", 303, background=mailing)
+    return RedirectResponse(f"/staff/users/{number}?done=invited", 303)
 
 
 @router.post("/{number}/keys/{key}/revoke")
@@ -166,7 +163,7 @@ async def change(request: Request, number: int, change: str) -> Response:
     try:
         async with transaction(house_of(request), staff.email) as tx:
             account = await make(tx, staff, number)
+            await account_letters.notice(tx, account, f"{told} This was done by {staff.email}.")
     except Conflict as error:
         return await _page(request, staff, number, error)
-    notice = BackgroundTask(account_mail.mail_notice, request, account.email, f"{told} This was done by {staff.email}.")
-    return RedirectResponse(f"/staff/users/{number}?done={change}", 303, background=notice)
+    return RedirectResponse(f"/staff/users/{number}?done={change}", 303)

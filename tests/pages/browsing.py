@@ -101,12 +101,12 @@ async def serving(folder: Path, chromium: Browser, host: str = "127.0.0.1", **se
         url = f"http://{host}:{listening.getsockname()[1]}"
         async with a_household(folder, base_url=url, **settings) as home:
             app = build_app(home.house)
-            app.state.channels = home.channels
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
             running = asyncio.create_task(server.serve(sockets=[listening]))
             while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
                 await asyncio.sleep(0.01)
             yield Served(home, url, chromium)
+            app.state.live.close()  # as service/programs.py does it
             server.should_exit = True
             await running
 
@@ -162,7 +162,8 @@ def card(page: Page, title: str) -> Locator:
 async def mailed_link(home: Household) -> str:
     """The sign-in link that is mailed once the answer is out, which may be a moment after the page shows it."""
     async with asyncio.timeout(20):
-        while not (mails := [line for line in home.outbox() if line["spill"] is None]):  # noqa: ASYNC110 - the file has no event to wait for
+        while not (mails := [line for line in home.outbox() if line["step"] == "account link"]):
             await asyncio.sleep(0.05)
+            await home.work()
     [mail] = mails
     return str(re.findall(r"http\S+", mail["text"])[0])

@@ -86,7 +86,6 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
     """Chino with its example people, and its pages."""
     async with a_household(tmp_path) as home:
         app = build_app(home.house)
-        app.state.channels = home.channels
         made = Site(home, httpx.ASGITransport(app=app))
         yield made
         for visitor in made.visitors:

@@ -28,6 +28,7 @@ from service.transaction import transaction
 from tests.houses import Household
 from tests.pages.browsing import serving
 from tests.pictures import photo
+from tests.service.odd_provider import SETTINGS as PROVIDER
 from tests.service.people import GOOD, with_second_step
 from tests.service.test_public_alerts import subscribe, token_in
 from tests.spills import NOWHERE_NEAR, a_report
@@ -87,9 +88,19 @@ def after_steps(number: int) -> Doing:
     return do
 
 
+async def told_so(page: Page) -> None:
+    """Wait for the page that a form leads to which goes by itself."""
+    await page.get_by_role("alert").wait_for()
+
+
 async def unfold(page: Page) -> None:
     """Open everything that folds."""
     await page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+
+
+async def keys(page: Page) -> None:
+    """Ask for the list of keyboard shortcuts."""
+    await page.keyboard.press("?")
 
 
 @dataclass(frozen=True)
@@ -160,6 +171,13 @@ SCENES: tuple[Scene, ...] = (
     Scene("invited", "{invited}", spanish=False),
     Scene("invited-fault", "{invited}", press("Begin", password="short", again="short"), spanish=False),
     Scene("board", "/staff", staff=True),
+    Scene("board-filtered", "/staff?state=overdue&material=sewage&q=manhole", unfold, staff=True),
+    Scene("board-nothing-fits", "/staff?q=%22nothing%22", staff=True),
+    Scene("board-view-fault", "/staff?state=overdue", send("/staff/views", name=" "), staff=True),
+    Scene("board-keys", "/staff", keys, staff=True),
+    Scene("board-map", "/staff/map", staff=True),
+    Scene("board-map-near", "/staff/map?box=-117.72,34.00,-117.66,34.03&show=all", staff=True),
+    Scene("wall", "/staff/wall", staff=True),
     Scene("spill", "/staff/spills/{spill}", staff=True),
     Scene("spill-unfolded", "/staff/spills/{spill}", unfold, staff=True),
     Scene("spill-without-city", "/staff/spills/{triage}", staff=True),
@@ -204,8 +222,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
     Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
-    Scene("provider-answer", "/staff/sign-in/provider/answer", spanish=False),
-    Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", press("Go on"), spanish=False),
+    Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", told_so, spanish=False),
     Scene("passkey-fault", "/staff/account", send("/passkeys"), staff=True),
     Scene("second-step", "/staff/account", _BEGIN, staff=True),
     Scene("second-step-fault", "/staff/account", both(_BEGIN, press("Switch it on", code="000000")), staff=True),
@@ -262,7 +279,7 @@ class Show:
 @asynccontextmanager
 async def a_show(folder: Path, browser: Browser) -> AsyncIterator[Show]:
     """The show, ready to be walked through."""
-    async with serving(folder, browser, "localhost") as served:
+    async with serving(folder, browser, "localhost", **PROVIDER) as served:
         await with_second_step(served.home, "careful@chino.example")
         show = Show(served.home, served.url, browser, await _signed_in(served.home))
         await _rehearse(show)

@@ -29,8 +29,9 @@ async def an_officer(site: Site, password: str = GOOD) -> None:
         account.password = await site.home.house.passwords.hashed(password) if password else ""
 
 
-def letters(site: Site, subject: str) -> list[dict[str, Any]]:
-    """The letters with a subject so far."""
+async def letters(site: Site, subject: str) -> list[dict[str, Any]]:
+    """The letters with a subject so far, those that wait included."""
+    await site.home.work()
     return [line for line in site.home.outbox() if line["subject"] == subject]
 
 
@@ -72,7 +73,7 @@ async def test_a_wrong_password_and_an_unknown_address_get_the_same_page(site: S
     assert known == unknown
     asked = [await site.visitor().post("/staff/recover", {"email": email}) for email in (OFFICER, "nobody@city.example")]
     assert asked[0].response.text == asked[1].response.text
-    assert len(letters(site, "Your link to set a new password")) == 1
+    assert len(await letters(site, "Your link to set a new password")) == 1
 
 
 async def test_too_many_failures_ask_for_patience_and_offer_a_link(site: Site) -> None:
@@ -115,7 +116,7 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     await sign_in(old)
     visitor = site.visitor()
     await visitor.send(await visitor.get("/staff/recover"), "/staff/recover", email=OFFICER)
-    path = path_in(letters(site, "Your link to set a new password")[0])
+    path = path_in((await letters(site, "Your link to set a new password"))[0])
     for _ in range(2):  # looking uses nothing up
         page = await visitor.get(path)
     assert OFFICER in page.text
@@ -126,7 +127,7 @@ async def test_a_mailed_link_sets_a_new_password_by_a_button_and_once(site: Site
     assert page.response.url.path == "/staff/account"
     assert (await old.get("/staff")).response.url.path == "/staff/sign-in"
     assert (await site.visitor().get(path)).status == 401
-    assert letters(site, "Your Spillclock account was changed")
+    assert await letters(site, "Your Spillclock account was changed")
 
 
 async def test_a_passkey_is_made_signs_in_and_is_removed_by_forms(site: Site) -> None:
@@ -139,7 +140,7 @@ async def test_a_passkey_is_made_signs_in_and_is_removed_by_forms(site: Site) ->
     asked = (await visitor.http.post("/staff/account/passkeys/begin", data=begin | {"current": GOOD})).json()
     page = await visitor.post("/staff/account/passkeys", {"answer": phone.make(asked)})
     assert "The passkey is kept." in page.text
-    assert "A passkey was added to it: my phone." in letters(site, "Your Spillclock account was changed")[-1]["text"]
+    assert "A passkey was added to it: my phone." in (await letters(site, "Your Spillclock account was changed"))[-1]["text"]
     other = site.visitor()
     asked = (await other.http.post("/staff/sign-in/passkey/begin")).json()
     page = await other.post("/staff/sign-in/passkey", {"answer": phone.use(asked), "next": "/staff/account"})
@@ -331,7 +332,7 @@ async def test_an_administrator_invites_somebody_who_begins_by_a_button(site: Si
     page = await root.send(refused, "/staff/users", role__chino="officer", role__ontario="viewer")
     assert "The invitation is on its way." in page.text
     assert "Noor Haddad" in page.text
-    path = path_in(letters(site, "You are invited to Spillclock")[0])
+    path = path_in((await letters(site, "You are invited to Spillclock"))[0])
     noor = site.visitor()
     page = await noor.get(path)
     page = await noor.send(page, path, password=GOOD, again=GOOD)
@@ -343,7 +344,7 @@ async def test_an_administrator_invites_somebody_who_begins_by_a_button(site: Si
 async def test_an_invitation_may_do_without_a_password(site: Site) -> None:
     root = await site.staff("administrator", None)
     await root.send(await root.get("/staff/users"), "/staff/users", email="new@chino.example", role__everywhere="viewer")
-    path = path_in(letters(site, "You are invited to Spillclock")[0])
+    path = path_in((await letters(site, "You are invited to Spillclock"))[0])
     visitor = site.visitor()
     assert (await visitor.send(await visitor.get(path), path)).response.url.path == "/staff/account"
     assert (await visitor.post(path, {})).status == 401
@@ -364,7 +365,7 @@ async def test_an_administrator_changes_roles_and_ends_and_restores_an_account(s
     page = await root.send(page, f"{link}/restore")
     assert "The account is restored." in page.text
     assert "Roles changed: before chino officer; after chino manager (administrator@every-city.example)" in page.text
-    assert [letter["to"] for letter in letters(site, "Your Spillclock account was changed")] == [OFFICER, OFFICER]
+    assert [letter["to"] for letter in await letters(site, "Your Spillclock account was changed")] == [OFFICER, OFFICER]
 
 
 async def test_the_only_administrator_is_told_that_they_cannot_leave(site: Site) -> None:

@@ -98,6 +98,7 @@ async def test_somebody_is_invited_and_makes_their_account_safe(served: Served, 
         await page.get_by_role("link", name="Noor Haddad").click()
         await noor.sees("user")
         await page.context.clear_cookies()
+        await served.home.work()
         [link] = re.findall(r"/staff/password/\S+", served.home.outbox()[-1]["text"])
         await page.goto(link)
         await noor.sees("invited")

@@ -44,7 +44,7 @@ async def show(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> As
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
-@pytest.mark.parametrize("name", ["report", "status", "respond", "alerts", "board"])
+@pytest.mark.parametrize("name", ["report", "status", "respond", "alerts", "board", "board-map"])
 async def test_the_tab_key_reaches_everything_in_order_and_is_seen(show: Show, name: str, width: int) -> None:
     [scene] = [scene for scene in SCENES if scene.name == name]
     context = await show.context(width=width, staff=scene.staff)

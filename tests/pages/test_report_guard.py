@@ -32,7 +32,6 @@ async def strict(tmp_path: Path) -> AsyncIterator[Site]:
     """Chino and its pages, with the limits as they are outside tests."""
     async with a_household(tmp_path, limit_factor=1) as home:
         app = build_app(home.house)
-        app.state.channels = home.channels
         made = Site(home, httpx.ASGITransport(app=app))
         yield made
         for visitor in made.visitors:

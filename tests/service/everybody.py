@@ -33,6 +33,7 @@ from service import (
     passkeys,
     replanning,
     rotas,
+    saved_views,
     second_factor,
     staff_log,
     subscriptions,
@@ -142,7 +143,6 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     """Everybody, in a city with one of everything."""
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
-        home.app.state.channels = home.channels
         made = Everybody(home)
         await _spills(made)
         await _of_the_city(made)
@@ -253,7 +253,7 @@ async def _of_accounts(made: Everybody) -> None:
             made.sessions[who] = await access.issue(tx, account, "session", access.SESSION_LASTS)
             made.shows[who] = await access.issue(tx, account, "api")
             staff = await access.staff_of(tx, made.sessions[who], "session")
-            row = await subscriptions.add(tx, staff, {})
+            row, view = await subscriptions.add(tx, staff, {}), await saved_views.keep(tx, staff, "Mine", "officer=me", None)
             await access.issue(tx, account, "session", access.SESSION_LASTS)
             _, key = await api_keys.make(tx, staff, "Flow meter", ["report"], city, 90)
             other = (await accounts.sessions_of(tx, account))[0]
@@ -263,6 +263,7 @@ async def _of_accounts(made: Everybody) -> None:
             await tx.session.flush()
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
             made.own[who]["passkey"] = str(mine.id)
+            made.own[who]["view"] = str(view.id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
     phone = Authenticator()
@@ -278,5 +279,6 @@ async def _of_accounts(made: Everybody) -> None:
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
         tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
+        made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

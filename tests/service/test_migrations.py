@@ -94,6 +94,31 @@ async def test_the_tables_change_and_change_back_with_everything_in_them(databas
         await ask(database, "DELETE FROM event")
 
 
+LETTER = """INSERT INTO message (id, once, account_id, climb, person, role, channel, address, subject, text, step, reason, rank, sort_at,
+    state, promised_at, give_up_at, tries) VALUES ('m', 'm', 1, '', 'a', 'account', 'email', 'a@b.example', '', '', 'account link', '', 0,
+    '2026-12-01 00:00:00', 'accepted', '2026-12-01 00:00:00', '2026-12-02 00:00:00', 1)"""
+OF_LETTER = (
+    "INSERT INTO account (id, email, created_at) VALUES (1, 'a@b.example', '2026-12-01 00:00:00')", LETTER,
+    """INSERT INTO attempt (message_id, number, worker, started_at, detail, may_be_double)
+    VALUES ('m', 1, 'w', '2026-12-01 00:00:00', '', false)""",
+    """INSERT INTO suppression (channel, address, reason, detail, since, message_id)
+    VALUES ('email', 'a@b.example', 'bounced', '', '2026-12-01 00:00:00', 'm')""",
+    """INSERT INTO passkey (account_id, key_id, public_key, handle, name, made_at)
+    VALUES (1, 'k', 'p', 'h', 'phone', '2026-12-01 00:00:00')""",
+)  # fmt: skip
+
+
+async def test_letters_about_accounts_go_with_the_way_in_that_sends_them(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "head")
+    await ask(database, *OF_LETTER)
+    [entrance] = (Path(wiring.__file__).parent / "migrations" / "versions").glob("*_entrance.py")
+    await migrate(database, command.downgrade, f"{int(entrance.name[:4]) - 1:04}")
+    assert await ask(database, "SELECT count(*) FROM message") == await ask(database, "SELECT count(*) FROM attempt") == [(0,)]
+    assert await ask(database, "SELECT address, message_id FROM suppression") == [("a@b.example", None)]
+    await migrate(database, command.upgrade, "head")
+    assert await ask(database, "SELECT count(*) FROM passkey") == [(0,)]
+
+
 async def test_the_newest_tables_are_those_that_the_program_knows(database: AsyncEngine) -> None:
     await migrate(database, command.upgrade, "head")
 

@@ -110,7 +110,7 @@ def test_a_paper_shows_any_text_whole_and_within_its_margins(text: str) -> None:
     receipt, record = replace(RECEIPT, content=[("when it began", text)]), replace(RECORD, words=text, added=[(AT, text)])
     for paper in (receipt, record):
         assert lost(text, printed(draw(paper, "es"))) == {}
-    assert _over_the_margins(receipt) == []
+    assert over_the_margins(receipt) == []
 
 
 def test_a_thousand_lines_stay_lines_in_their_order() -> None:
@@ -132,10 +132,10 @@ def test_every_other_field_takes_any_text_too(hard: str) -> None:
     )  # fmt: skip
     for paper in (receipt, record):
         assert lost(text, printed(draw(paper, "en"))) == {}
-        assert _over_the_margins(paper) == []
+        assert over_the_margins(paper) == []
 
 
-def _over_the_margins(paper: papers.Paper) -> Sequence[int]:
+def over_the_margins(paper: papers.Paper) -> Sequence[int]:
     """The pages on which anything is drawn in the outer half of a side margin."""
     drawn: Any = compiler().compile(format="png", ppi=30, sys_inputs={"sheet": json.dumps(sheet_of(paper, speech("en")))})
     over = []

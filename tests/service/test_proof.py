@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
-from service import audit, merging
+from service import merging
 from service.chain import NO_CITY, canonical, hash_of, record_of, seal_of
 from service.destroying import REDACTION, RETENTION, destroy_sealed
 from service.errors import BadInput
@@ -20,13 +20,8 @@ from service.personal import ACTOR, OPEN, PERSONAL, REMOVED, parted, rejoined
 from service.tables import Chain, ChainRecord, EventRow
 from service.transaction import reading, transaction
 from tests.houses import Household
+from tests.service.damage import walked
 from tests.spills import IN_ONTARIO, NOWHERE_NEAR, a_report
-
-
-async def walked(home: Household) -> dict[str, audit.Walked]:
-    """What a walk along every chain finds, by chain."""
-    async with reading(home.house) as tx:
-        return {one.chain: one async for one in audit.walk(tx)}
 
 
 async def places(home: Household, reference: str) -> list[tuple[str, str]]:

@@ -111,7 +111,6 @@ async def signed_in(home: Household, role: str = "manager") -> httpx.AsyncClient
     async with transaction(home.house, "test") as tx:
         session = await issue(tx, await add_account(tx, f"{role}@page.example", role, "chino"), "session", SESSION_LASTS)
     web = home.client()
-    home.app.state.channels = home.channels
     web.headers.update({"origin": "https://spills.example.gov", "accept": "text/html"})
     web.cookies.set("spillclock_session", session)
     return web

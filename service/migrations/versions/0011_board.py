@@ -94,10 +94,12 @@ def _add_lines() -> None:
         sa.Column("changed_at", _TIME(), nullable=False),
         sa.Column("changed_by", _WORDS(length=200), nullable=False),
         sa.Column("drawn_at", _TIME(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["spill_id"], ["spill.id"], name=op.f("fk_board_line_spill_id")),
         sa.PrimaryKeyConstraint("spill_id", name=op.f("pk_board_line")),
         sa.UniqueConstraint("reference", name=op.f("uq_board_line_reference")),
     )
+    op.create_index("ix_board_line_whole_order", "board_line", _ORDER[1:])
     op.create_index("ix_board_line_order", "board_line", _ORDER)
     op.create_index("ix_board_line_city_order", "board_line", ["city", *_ORDER])
     op.create_index("ix_board_line_officer_order", "board_line", ["officer", *_ORDER])

@@ -5,7 +5,6 @@ Revises: 0012
 """
 
 import hashlib
-import hmac
 import json
 import os
 from collections.abc import Iterator
@@ -140,6 +139,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("event_id", name=op.f("pk_chain_record")),
         sa.UniqueConstraint("chain", "number", name=op.f("uq_chain_record_chain_number")),
     )
+    op.create_table(
+        "checkpoint",
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+        sa.Column("signed", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_checkpoint")),
+    )
     _run(_LIFTED)
     _chain_up(op.get_bind())
     _run(_REFUSED)
@@ -147,8 +153,8 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Put what was sealed back into the events, and take the chains away. What was destroyed stays so."""
-    op.drop_table("chain_record")
-    op.drop_table("chain")
+    for table in ("checkpoint", "chain_record", "chain"):
+        op.drop_table(table)
     _run(_LIFTED_AGAIN)
     connection = op.get_bind()
     for events in _batches(connection):
@@ -212,7 +218,7 @@ def _parted(event: Any) -> dict[str, Any]:
         sealed["actor"] = event.actor
     opened = {name: value for name, value in event.payload.items() if name not in sealed}
     salt = os.urandom(16).hex() if sealed else None
-    seal = hmac.digest(bytes.fromhex(salt), _canonical(sealed).encode("utf-8", "surrogatepass"), "sha256").hex() if salt else None
+    seal = _digest(f"{salt}\n{_canonical(sealed)}") if sealed else None
     return {"payload": opened, "actor": shown, "sealed": sealed or None, "salt": salt, "seal": seal}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,11 +12,14 @@ from fastapi.responses import Response
 from deadlines import Rulebook
 from deadlines.explaining import rule_as_json
 from deadlines.rules import ALWAYS, Pack, Rule
+from service.administration_tables import SwitchedOff
 from service.errors import NotKnown
 from service.pages import law_told, law_words
 from service.pages.counting_words import limit_words
 from service.pages.rendering import house_of, page, spoken
 from service.pages.speech import Speech, marked
+from service.switches import over, switched_off
+from service.transaction import reading
 
 router = APIRouter(include_in_schema=False)
 _COVERS = {
@@ -27,13 +30,17 @@ _COVERS = {
 
 @dataclass(frozen=True)
 class RuleLine:
-    """A version of a rule as a line of the table; `days` says when it is in force, where that is not always."""
+    """A version of a rule as a line of the table.
+
+    `days` says when it is in force, where that is not always; `off`, that its city switched it off.
+    """
 
     rule: Rule
     limit: str
     starts: str
     to: str
     days: str
+    off: SwitchedOff | None = None
 
 
 @router.get("/law")
@@ -55,7 +62,12 @@ async def pack_page(request: Request, pack_id: str) -> Response:
     shown = [pack]
     if pack.is_city:
         shown += [other for other in rulebook.packs.values() if not other.is_city and other.lies_over(pack)]
-    parts = [(one, [_line(spoken(request), rulebook, rule, pack if pack.is_city else None) for rule in one.rules]) for one in shown]
+    async with reading(house_of(request)) as tx:
+        off = await switched_off(tx, pack.id if pack.is_city else None)
+    city = pack if pack.is_city else None
+    parts = [
+        (one, [replace(_line(spoken(request), rulebook, rule, city), off=over(off, rule.duty)) for rule in one.rules]) for one in shown
+    ]
     return page(request, "law_pack.html", pack=pack, parts=parts, says=law_words)
 
 
@@ -92,7 +104,9 @@ async def rule_page(request: Request, pack_id: str, rule_id: str) -> Response:
     except KeyError:
         raise NotKnown(f"there is no rule {duty[:120]!r}") from None
     told = [_version(spoken(request), rulebook, pack, rule) for rule in reversed(versions)]
-    return page(request, "law_rule.html", pack=pack, duty=duty, title=versions[-1].title, versions=told, says=law_words)
+    async with reading(house_of(request)) as tx:
+        off = [(city, entry) for city in tx.house.cities if (entry := over(await switched_off(tx, city), duty))]
+    return page(request, "law_rule.html", pack=pack, duty=duty, title=versions[-1].title, versions=told, says=law_words, off=off)
 
 
 def _version(speech: Speech, rulebook: Rulebook, pack: Pack, rule: Rule) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from service.pages.whole_shown import whole_shown
 from service.pages.written_report import stamps_of
 from service.recorded_substances import finding_of
 from service.spills import amend_facts, name_discharger, record_act
+from service.switches import over, switched_off
 from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading
 
@@ -72,10 +73,12 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         planned = await planned_tellings(tx, spill, duties)
         people = await involved_in(tx, spill, staff)
         ladders = await ladders_of(tx, spill, duties)
+        off = await switched_off(tx, spill.city)
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
-        ladders=ladders, planned=planned, seen=_seen(history), messages=messages, facts=fact_lines(house, spill, history, counts),
+        ladders=ladders, switched_off={duty.id: entry for duty in duties if duty.is_open and (entry := over(off, duty.clock["duty"]))},
+        planned=planned, seen=_seen(history), messages=messages, facts=fact_lines(house, spill, history, counts),
         stamps={duty.id: stamps_of(ENGLISH, duty, history) for duty in duties if duty.filed},
         questions=open_questions(house, spill, inquired, duties), days=story(house, spill, zone, history), tally=tally(messages),
         cities=_cities(house, spill), people=people, links=links, whole=whole, sources=[(key, says) for key, (says, _) in SOURCES.items()],

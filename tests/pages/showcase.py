@@ -231,6 +231,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("person", "/staff/users/2", unfold, staff=True),
     Scene("staff-log", "/staff/users/log", staff=True),
     Scene("settings", "/staff/settings", staff=True),
+    Scene("packs", "/staff/packs", unfold, staff=True),
+    Scene("packs-fault", "/staff/packs", send("/off"), staff=True),
     Scene("contacts", "/staff/contacts/chino", unfold, staff=True),
     Scene("contacts-fault", "/staff/contacts/chino", press("Add them", email="kim"), staff=True),
     Scene("contacts-last-one", "/staff/contacts/chino", press("Remove Grace"), staff=True),

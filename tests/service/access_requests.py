@@ -204,6 +204,8 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/replies/settle": Asked({"reply": "{reply}"}),
     "POST /staff/replies/{number}/settle": Asked(path={"number": "reply"}),
     "POST /staff/suppressions/{number}/lift": Asked(_MORE, path={"number": "suppression"}),
+    "POST /staff/packs/{city}/off": Asked({"rule": "chino/rwqcb-2-hours", "reason": "by letter of the board"}),
+    "POST /staff/packs/{city}/on/{number}": Asked(path={"number": "switched_off"}),
     "POST /staff/contacts/{city}": Asked(_PERSON),
     "POST /staff/contacts/{city}/{number}": Asked(_PERSON, path={"number": "contact"}),
     "POST /staff/contacts/{city}/{number}/remove": Asked(path={"number": "contact"}),

@@ -37,6 +37,7 @@ from service import (
     second_factor,
     staff_log,
     subscriptions,
+    switches,
 )
 from service.access import Staff
 from service.account_tables import Passkey
@@ -235,7 +236,8 @@ async def _of_the_city(made: Everybody) -> None:
         rota = await rotas.add_rota(tx, rotas.NewRota("chino", "duty_officer", "Sewer desk", [contact.id or 0]))
         shift = await rotas.add_shift(tx, rota.id or 0, contact.id or 0, tx.now, tx.now + timedelta(hours=8), "swap")
         made.names |= {"contact": str(contact.id), "rota": str(rota.id), "shift": str(shift.id), "contact_change": str(changed.id)}
-        made.names |= _OF_THE_CITY
+        off = await switches.switch_off(tx, "chino", "chino/written-report-7-days", "by letter of the board")
+        made.names |= {"switched_off": str(off.id), **_OF_THE_CITY}
         await replanning.add_day(tx, "chino", date.fromisoformat(_OF_THE_CITY["day"]), "Furlough", "Resolution 2026-14")
         await city_texts.save_text(tx, "chino", city_texts.Slot("triage", "email", "en"), "Report {reference}", TEXT, tx.actor)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, String, Text, and_, cast, false, func, or_, select, type_coerce, union
+from sqlalchemy import Row, String, Text, and_, cast, false, func, or_, select, text, type_coerce, union
 from sqlmodel import col
 
 from service.chain import NOTHING_BEFORE, canonical, digest_of, hash_of, record_of, seal_of
@@ -349,3 +349,21 @@ def _canonical_or_as_it_is(text: str) -> str:
 def _moment(value: Any) -> datetime:
     """A moment as it lies there: SQLite keeps a text of UTC without a zone."""
     return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+
+# -- what keeps it so
+
+_TRIGGERS_OF_SQLITE = (
+    "chain_record_refuses_delete", "chain_record_refuses_replace", "chain_record_refuses_update", "chain_refuses_delete",
+    "chain_refuses_replace", "chain_refuses_update", "event_refuses_delete", "event_refuses_replace", "event_refuses_update",
+)  # fmt: skip
+_TRIGGERS_OF_POSTGRESQL = ("chain_record_refuses", "chain_refuses", "chain_refuses_update", "event_refuses", "event_refuses_change")
+
+
+async def missing_triggers(tx: Transaction) -> list[str]:
+    """The triggers that refuse changes of the record and are not there, or are switched off: somebody took them away, or a table was made
+    anew without them."""
+    embedded = tx.house.settings.is_embedded
+    there = "SELECT name FROM sqlite_master WHERE type = 'trigger'" if embedded else "SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D'"
+    found = set((await tx.session.execute(text(there))).scalars())
+    return [name for name in (_TRIGGERS_OF_SQLITE if embedded else _TRIGGERS_OF_POSTGRESQL) if name not in found]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, text
+from sqlalchemy import JSON, Connection, bindparam, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlmodel import SQLModel
 
 from service import wiring
+from service.audit import walk
 from service.settings import Settings
 from service.spill_search import is_of_the_index
-from service.transaction import open_engine
+from service.transaction import House, Transaction, open_engine
 from tests.e2e.database_server import a_server
 
 SPILL = """INSERT INTO spill (id, reference, city, received_at, description, address, facts, flags, reporter, discharger, language,
@@ -172,3 +175,47 @@ async def test_the_one_role_of_an_account_becomes_the_first_of_several_and_back(
     await ask(database, f"{given} (2, 'ontario', 'viewer')")
     await migrate(database, command.downgrade, "0006")
     assert await ask(database, "SELECT role, city FROM account ORDER BY id") == [("administrator", None), ("viewer", "ontario")]
+
+
+ELSEWHERE = SPILL.replace("VALUES (1, 'SP-2026-00001', 'chino'", "VALUES (2, 'SP-2026-00002', 'ontario'")
+# Number, spill, kind, what it says, who did it.
+HAPPENED: list[tuple[int, int, str, dict[str, Any], str]] = [
+    (1, 1, "report:received", {"raw": {"description": "Quillon did it – ñ"}, "by_way_of": "api", "flags": []}, "public"),
+    (2, 1, "facts:recorded", {"changes": {"jurisdiction": [None, "chino"]}, "reason": "the report as it came", "sources": {}}, "public"),
+    (4, 1, "act:recorded", {"act": {"type": "repaired", "at": "2026-12-01T00:00:00Z"}, "note": ""}, "Quillon, discharger of SP-2026-00001"),
+    (5, 2, "report:received", {"raw": None, "by_way_of": "api", "flags": []}, "public"),
+    (
+        7,
+        1,
+        "facts:recorded",
+        {"changes": {"jurisdiction": ["chino", "ontario"], "volume": [None, 1.5e21]}, "reason": "", "sources": {}},
+        "a@b.example",
+    ),
+    (8, 1, "obligation:overdue", {"obligation": 1, "duty": "x", "due_at": "2026-12-01T00:00:00Z"}, "spillclock"),
+]
+
+
+async def test_events_that_were_there_are_sealed_and_chained_and_put_back(database: AsyncEngine) -> None:
+    await migrate(database, command.upgrade, "0012")
+    await ask(database, SPILL, ELSEWHERE)
+    put = text(
+        "INSERT INTO event (id, spill_id, kind, payload, actor, happened_at, recorded_at)"
+        " VALUES (:id, :spill, :kind, :payload, :actor, '2026-12-01 00:00:00', '2026-12-01 00:00:00.000001')"
+    ).bindparams(bindparam("payload", type_=JSON))
+    async with database.begin() as connection:
+        for number, spill, kind, payload, actor in HAPPENED:
+            await connection.execute(put, {"id": number, "spill": spill, "kind": kind, "payload": payload, "actor": actor})
+    await migrate(database, command.upgrade, "head")
+    assert await ask(database, "SELECT event_id, chain, number FROM chain_record ORDER BY event_id") == [
+        (1, "no city", 1), (2, "no city", 2), (4, "chino", 1), (5, "no city", 3), (7, "chino", 2), (8, "ontario", 1),
+    ]  # fmt: skip
+    assert "Quillon" not in str(await ask(database, "SELECT CAST(payload AS TEXT), actor FROM event"))
+    async with AsyncSession(database) as session:
+        tx = Transaction(cast(House, None), session, datetime(2026, 12, 1, tzinfo=UTC), "auditor", writes=False)
+        found = [one async for one in walk(tx)]
+    assert [(one.chain, one.number, one.broken) for one in found] == [("chino", 2, None), ("no city", 3, None), ("ontario", 1, None)]
+    await migrate(database, command.downgrade, "0012")
+    rows = await ask(database, "SELECT id, spill_id, kind, CAST(payload AS TEXT), actor FROM event ORDER BY id")
+    assert [(number, spill, kind, json.loads(payload), actor) for number, spill, kind, payload, actor in rows] == HAPPENED
+    with pytest.raises(DBAPIError, match="events are only added"):
+        await ask(database, "UPDATE event SET actor = 'nobody'")

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
 from service import merging
+from service.audit import missing_triggers
 from service.chain import NO_CITY, canonical, hash_of, record_of, seal_of
 from service.destroying import REDACTION, RETENTION, destroy_sealed
 from service.errors import BadInput
@@ -131,6 +132,7 @@ REPLACED = [
     "UPDATE OR REPLACE event SET id = 2 WHERE id = 1",
     "INSERT OR REPLACE INTO chain_record VALUES (1, 'no city', 1, '', '')",
     "INSERT OR REPLACE INTO chain_record VALUES (999, 'no city', 1, '', '')",
+    "INSERT OR REPLACE INTO chain VALUES ('no city', 0, '')",
     "INSERT INTO event SELECT * FROM event WHERE id = 1 ON CONFLICT DO UPDATE SET actor = 'x'",
 ]
 EMPTIED = ["TRUNCATE event CASCADE", "TRUNCATE chain_record", "TRUNCATE chain"]
@@ -146,6 +148,22 @@ async def test_the_database_refuses_to_change_the_record(small: Household, state
         async with transaction(small.house, "a hand") as tx:
             await tx.session.execute(text(statement))
     assert await walked(small) == before
+
+
+async def test_a_trigger_that_is_gone_is_missed(small: Household) -> None:
+    async with reading(small.house) as tx:
+        assert await missing_triggers(tx) == []
+    async with small.house.engine.begin() as connection:
+        if small.house.settings.is_embedded:
+            await connection.execute(text("DROP TRIGGER event_refuses_update"))
+            await connection.execute(text("DROP TRIGGER chain_refuses_delete"))
+        else:
+            await connection.execute(text("DROP TRIGGER chain_refuses ON chain"))
+            await connection.execute(text("ALTER TABLE event DISABLE TRIGGER event_refuses_change"))
+    async with reading(small.house) as tx:
+        missing = await missing_triggers(tx)
+    embedded = small.house.settings.is_embedded
+    assert missing == (["chain_refuses_delete", "event_refuses_update"] if embedded else ["chain_refuses", "event_refuses_change"])
 
 
 # -- what is personal

@@ -19,6 +19,7 @@ from sqlmodel import col
 from deadlines import Places, Rulebook
 from service.chain import End, Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
 from service.clock import Now
+from service.embedded_driver import Driver
 from service.errors import NotKnown
 from service.events import PersonalDestroyed, SpillEvent, read_event
 from service.passwords import Passwords
@@ -247,7 +248,9 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
             connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
         )  # fmt: skip
     # What is stored tells of people: an error of the database, which is logged, must not repeat it.
-    engine = create_async_engine(settings.async_database_url, hide_parameters=True)
+    engine = create_async_engine(
+        settings.async_database_url, module=Driver(), connect_args={"check_same_thread": False}, hide_parameters=True
+    )
 
     @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
     def _settle(connection: Any, _: object) -> None:

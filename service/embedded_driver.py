@@ -155,7 +155,7 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
         return await self._in_the_thread(lambda: trip(self._connection._conn, statement, parameters))
 
     def commit(self) -> None:
-        self._end(lambda: self._connection._conn.commit())
+        self._end(sqlite3.Connection.commit)
 
     def rollback(self) -> None:
         if not self._connection._connection:  # closed, as SQLAlchemy's own has it
@@ -163,11 +163,11 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
         if self._is_free() and (self._only_reads or not self._connection._conn.in_transaction):
             self._connection._conn.rollback()  # nothing is to be undone on the disk
         else:
-            self._end(lambda: self._connection._conn.rollback())
+            self._end(sqlite3.Connection.rollback)
 
-    def _end(self, trip: Callable[[], None]) -> None:
+    def _end(self, how: Callable[[sqlite3.Connection], None]) -> None:
         try:
-            await_(self._in_the_thread(trip))
+            await_(self._in_the_thread(lambda: how(self._connection._conn)))
         except Exception as error:  # house-skip: swallowed - as above
             self._handle_exception(error)
 

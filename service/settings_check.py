@@ -201,9 +201,12 @@ def channel_for(address: str) -> str:
 
 
 async def send_test(settings: Settings, address: str, by: str | None, now: Now = real_now) -> tuple[str, Receipt]:
-    """Send one test message through the real channel, once. Returns the channel and what came of it. Raises BadInput for a bad address."""
+    """Send one test message through the real channel, once. Returns the channel and what came of it.
+
+    Raises BadInput for a bad address, and where the settings of its channel are faulty.
+    """
     name = by or channel_for(address)
-    async with wiring.open_channels(settings) as channels:
+    async with wiring.open_channels(settings, name) as channels:
         return name, await send_test_by(channels[name], settings, address, now())
 
 

@@ -19,7 +19,21 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
+from service import (
+    checkpoints,
+    escalation,
+    former_contacts,
+    intake,
+    kept_files,
+    obligations,
+    outbox,
+    receipts,
+    sending,
+    telling,
+    turnstile,
+    wakeups,
+    watch,
+)
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.rota_calendars import Calendars
@@ -49,6 +63,7 @@ _FIRST_SIGNAL_SECONDS = 2.0
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
+_SWEEP_CONTACTS_SECONDS = 24 * 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
@@ -168,6 +183,7 @@ class Worker:
                 loops.create_task(wakeups.listen(self.house))
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
+                loops.create_task(self._sweep_contacts())
                 if self.house.settings.checkpoints_go_to:
                     loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
@@ -227,6 +243,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
             await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
+
+    async def _sweep_contacts(self) -> None:
+        """Forget what contacts were before a change that is too old to be undone: at the start, and every day."""
+        while True:
+            try:
+                await former_contacts.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
+            await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
 
     async def _make_checkpoints(self) -> None:
         """Send signed checkpoints of the record away, as often as the settings say."""

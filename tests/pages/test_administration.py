@@ -92,6 +92,16 @@ async def test_a_test_message_goes_to_whoever_asks_for_it_and_is_noted(site: Sit
     assert (await seen_by(site.home, root))[-1] == ("test:sent", ADMINISTRATOR, None)
 
 
+async def test_where_mail_is_set_wrongly_the_page_says_what_is_wrong(site: Site) -> None:
+    smtp = type(site.home.house.settings.smtp_url)("smtp://mail.example.gov")
+    changed = site.home.house.settings.model_copy(update={"smtp_url": smtp, "mail_from": ""})
+    site.app.app.state.house = replace(site.home.house, settings=changed)  # type: ignore[attr-defined]
+    done = await (await site.staff("administrator")).post("/staff/settings/test", {})
+    assert done.status == 200
+    assert "The test message did not go out." in done.text
+    assert "refused; SPILLCLOCK_MAIL_FROM: missing; right would be: spills@example.gov" in done.text
+
+
 async def test_nobody_sends_many_test_messages(site: Site) -> None:
     limited = site.home.house.settings.model_copy(update={"limit_factor": 1})
     site.app.app.state.house = replace(site.home.house, settings=limited)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from service import api, case_file, hooks, metrics, pages, watch
+from service import api, case_file, feeds, hooks, metrics, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.incoming_bodies import BodyLimit
 from service.transaction import House
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # What other programs post to: the API by a token, providers signed, and mail readers one-click (RFC 8058), which asks for no context.
+_OPEN_DATA = (api.OPEN_DATA, "/feeds/")
 _FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/")
 
 
@@ -56,6 +57,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
+    app.include_router(feeds.router)
     app.include_router(hooks.router)
     app.include_router(pages.router)
     app.include_router(case_file.router)
@@ -78,7 +80,7 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     response.headers.setdefault("X-Frame-Options", "DENY")
     # Private links must not travel to other sites as a referrer.
     response.headers.setdefault("Referrer-Policy", "same-origin")
-    if request.url.path == api.OPEN_DATA:
+    if request.url.path.startswith(_OPEN_DATA):
         response.headers.setdefault("Access-Control-Allow-Origin", "*")  # pages of other sites may read it, and nothing else of ours
     pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
     policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"

@@ -156,6 +156,7 @@ _PUBLIC: dict[str, Asked] = {
     "POST /act/{token}": Asked({"do": "seen"}),
     "POST /alerts": Asked({"cities": "chino", "address": "third@example.org", "channel": "email"}),
     "GET /advisories/{number}": Asked(path={"number": "advisory"}),
+    "GET /feeds/cap/{number}.xml": Asked(path={"number": "advisory"}),
     "GET /report/nearby": Asked(query="lat=34.01&lon=-117.69"),
     "GET /static": Asked(query="/spillclock.css"),
     "GET /static/fonts": Asked(query="/OFL.txt"),

@@ -71,14 +71,14 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
     event = recorded.event
     if not isinstance(event, (ObligationOpened, ObligationMoved)):
         return
-    obligation = await tx.session.get_one(Obligation, event.obligation)
+    obligation = await tx.obligation(event.obligation)
     moved = isinstance(event, ObligationMoved)
     if isinstance(event, ObligationMoved) and not event.replanned:
         return
     told = await _told_before(tx, obligation) if isinstance(event, ObligationMoved) and (event.calendar or event.regrouped) else None
     if moved:
         await outbox.cancel(tx, obligation)
-    obligation.plan_no += 1
+    outbox.plan_anew(tx, obligation)
     obligation.climbed_to = None
     rungs = planned(obligation) if obligation.state in OPEN_STATES else []
     obligation.next_at = rungs[0].at if rungs else None
@@ -127,7 +127,7 @@ async def stop(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to a duty met, withdrawn or waived: nothing planned about it stays."""
     event = recorded.event
     if isinstance(event, _Closing):
-        obligation = await tx.session.get_one(Obligation, event.obligation)
+        obligation = await tx.obligation(event.obligation)
         obligation.next_at = None
         await outbox.cancel(tx, obligation)
 
@@ -135,7 +135,7 @@ async def stop(tx: Transaction, recorded: Recorded) -> None:
 async def rest(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to an acknowledgement: what that person was still to get about this rung is taken back."""
     if isinstance(recorded.event, ObligationAcknowledged):
-        obligation = await tx.session.get_one(Obligation, recorded.event.obligation)
+        obligation = await tx.obligation(recorded.event.obligation)
         await outbox.cancel(tx, obligation, recorded.event.person)
 
 
@@ -247,8 +247,8 @@ async def _promise(
             said = Told(step, late_since, changed)
             words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)], channel)
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
-        row = await outbox.promise(tx, about, person, channel, words[key], code)
-        told.append(f"{person.name} ({channel}{_waits(tx, spill, person, row)})")
+        promised = await outbox.promise(tx, about, person, channel, words[key], code)
+        told.append(f"{person.name} ({channel}{_waits(tx, spill, person, promised.next_at)})")
     if again:
         return
     told = list(dict.fromkeys(told))
@@ -257,11 +257,11 @@ async def _promise(
     )
 
 
-def _waits(tx: Transaction, spill: Spill, person: Person, row: MessageRow) -> str:
+def _waits(tx: Transaction, spill: Spill, person: Person, at: datetime | None) -> str:
     """Until when a message waits for the end of quiet hours, in words; nothing for one that goes at once or in a few minutes."""
-    if person.quiet is None or row.next_at is None or row.next_at <= tx.now + _SOON:
+    if person.quiet is None or at is None or at <= tx.now + _SOON:
         return ""
-    return f", after their quiet hours, {local(row.next_at, tx.house.rulebook.law_of(spill.city or '').zone)}"
+    return f", after their quiet hours, {local(at, tx.house.rulebook.law_of(spill.city or '').zone)}"
 
 
 async def tell_otherwise(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, person: Person, channel: str) -> None:

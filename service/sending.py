@@ -23,7 +23,7 @@ from notifiers.twilio import is_public_https
 from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
 from service.links import bounce_address, letter_of, unsubscribe_url
-from service.tables import Attempt, MessageRow, Obligation
+from service.tables import Attempt, MessageRow
 from service.transaction import House, Transaction, transaction
 
 log = logging.getLogger(__name__)
@@ -210,7 +210,7 @@ async def _silent_until(tx: Transaction, row: _Sent) -> datetime | None:
     hears = bool(settings.twilio_account_sid) and is_public_https(settings.public_url)
     if row.obligation_id is None or row.carried_by or row.channel not in _WITH_RECEIPTS or row.receipt in _SETTLED or not hears:
         return None
-    due_at = (await tx.session.get_one(Obligation, row.obligation_id)).due_at
+    due_at = (await tx.obligation(row.obligation_id)).due_at
     wait = timedelta(minutes=settings.silent_minutes)
     if due_at is not None and due_at > tx.now:
         wait = min(wait, max((due_at - tx.now) / 2, _SHORTEST_SILENCE))

@@ -60,11 +60,10 @@ def storable(value: Any, depth: int = 0) -> Any:
 
 async def open_spill(tx: Transaction, **fields: Any) -> Spill:
     """Store a new spill and give it its reference, SP-YEAR-NUMBER. `fields` are columns of the table."""
-    spill = Spill(reference="pending", received_at=tx.now, facts={}, flags=[], reporter={}, discharger={}, **fields)
-    spill.reference = f"pending-{id(spill):x}"
+    [number] = await tx.numbers("spill", 1)
+    reference = f"SP-{tx.now.year}-{number:05d}"
+    spill = Spill(id=number, reference=reference, received_at=tx.now, facts={}, flags=[], discharger={}, **{"reporter": {}, **fields})
     tx.session.add(spill)
-    await tx.session.flush()
-    spill.reference = f"SP-{tx.now.year}-{spill.id:05d}"
     await tx.session.flush()
     return spill
 

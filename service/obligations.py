@@ -189,7 +189,7 @@ def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
     duty, event_no, occurrence = decided.key
     row = Obligation(
         spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
-        ladder=frozen_ladder(clock.ladder),
+        ladder=frozen_ladder(clock.ladder), city=spill.city or "",
     )  # fmt: skip
     _take(row, decided, tx.now)
     return row

@@ -59,7 +59,7 @@ async def promise(tx: Transaction, about: Promise, person: Person, channel: str,
         text=words.body(channel), html=words.html if channel == "email" else "", language=person.language, step=about.step,
         reason="; ".join(filter(None, (about.reason, words.note, why_later))), promised_at=tx.now, next_at=next_at,
         give_up_at=next_at + PATIENCE,
-        code=code,
+        code=code, city=about.spill.city or "",
     )  # fmt: skip
     tx.session.add(row)
     promised[once] = row

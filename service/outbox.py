@@ -72,6 +72,7 @@ async def promise(
         "subject": words.subject, "text": words.body(channel), "html": words.html if channel == "email" else "",
         "language": person.language, "step": about.step, "reason": "; ".join(filter(None, (about.reason, words.note, why_later))),
         "promised_at": tx.now, "next_at": next_at, "give_up_at": next_at + PATIENCE, "code": code, "state": "waiting", "tries": 0,
+        "city": about.spill.city or "",
     }  # fmt: skip
     tx.set_aside(_ADD, row)
     promised[once] = Promised(key, next_at)

@@ -72,7 +72,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         _end_in_order()
         for line in await _welcome(house):
             say(line)
-        await stack.enter_async_context(working(Worker(house, channels)))
+        at_work = await stack.enter_async_context(working(Worker(house, channels)))
+        at_work.add_done_callback(lambda _: setattr(server, "should_exit", True))  # pages without a worker would promise what nobody does
         await server.serve(sockets=[listening])
 
 
@@ -97,7 +98,8 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        async with working(Worker(house, channels)):
+        async with working(Worker(house, channels)) as at_work:
+            at_work.add_done_callback(lambda _: stopped.set())
             say("working")
             await stopped.wait()
 

@@ -22,6 +22,7 @@ from notifiers import Channel, Message, Outcome, Receipt
 from notifiers.twilio import is_public_https
 from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
+from service.leases import Leases
 from service.links import bounce_address, letter_of, unsubscribe_url
 from service.tables import Attempt, MessageRow
 from service.transaction import House, Transaction, transaction
@@ -29,7 +30,6 @@ from service.transaction import House, Transaction, transaction
 log = logging.getLogger(__name__)
 
 BATCH = 16
-_SEND_PART_OF_LEASE = 0.7
 # The answer to a claimed message that was not handed over: it goes back into the queue, and surely did not go out.
 HANDED_BACK = Receipt(Outcome.TRY_AGAIN, None, "not handed over: it is sent with the next round")
 # What tells whether it arrived, what ends the waiting for it, and how long it takes a provider to tell at the very least.
@@ -51,20 +51,20 @@ _AS_SENT = select(
 async def deliver(house: House, channels: Mapping[str, Channel], worker: str) -> int:
     """Claim and send the messages that are due, each recorded as soon as its answer is there. Returns how many were tried."""
     claimed = [one for name in channels for one in await claim(house, worker, name, BATCH)]
-    answers = Answers(house, worker)
-    await asyncio.gather(*(send(house, channels[one.row.channel], one, answers) for one in claimed))
+    answers, leases = Answers(house, worker), Leases(house, worker)
+    await asyncio.gather(*(send(house, channels[one.row.channel], one, answers, leases) for one in claimed))
     return len(claimed)
 
 
 # -- sending
 
 
-async def send(house: House, channel: Channel, claimed: Claim, answers: Answers) -> None:
+async def send(house: House, channel: Channel, claimed: Claim, answers: Answers, leases: Leases) -> None:
     """Hand one claimed message to its channel and record the answer."""
-    await answers.record(claimed, await hand_over(house, channel, claimed))
+    await answers.record(claimed, await hand_over(house, channel, claimed, leases))
 
 
-async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
+async def hand_over(house: House, channel: Channel, claimed: Claim, leases: Leases) -> Receipt:
     """Hand one claimed message to its channel and return the answer."""
     row = claimed.row
     if problem := channel.problem_with(row.address):
@@ -76,8 +76,7 @@ async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
         return_path=bounce_address(house, row.id) if row.channel == "email" else "",
     )  # fmt: skip
     try:
-        # Within the lease: after it, another worker takes the message for orphaned and sends it too.
-        async with asyncio.timeout(house.settings.lease_seconds * _SEND_PART_OF_LEASE):
+        async with leases.held(claimed):
             return await channel.send(message)
     except Exception as error:  # a channel that fails in an unforeseen way has perhaps sent; the message is tried again, marked
         log.exception("channel %s failed on message %s", channel.name, row.id)
@@ -219,6 +218,8 @@ async def _silent_until(tx: Transaction, row: _Sent) -> datetime | None:
 
 
 def _wait_seconds(tries: int, receipt: Receipt) -> float:
-    """How long until the next try: longer with every one, and no less than the provider asked for, within reason."""
+    """How long until the next try: longer with every one, and no less than the provider asked for, within reason. No try, no wait."""
+    if receipt is HANDED_BACK:
+        return 0
     wait = _WAITS_SECONDS[min(tries, len(_WAITS_SECONDS)) - 1]
     return max(wait, min(receipt.retry_after_seconds or 0, _WAITS_SECONDS[-1]))

@@ -31,6 +31,11 @@ from service.tables import EventRow, Obligation, Spill
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
 _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
+# A server that is gone without a word, or a router that forgot the connection, is noticed within so long, not after the quarter of an hour
+# that the system takes by itself.
+QUIET_LINE: Mapping[str, Any] = {
+    "keepalives": 1, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000,
+}  # fmt: skip
 
 _EVENT: Table = EventRow.metadata.tables["event"]
 # The columns of an event by what EventRow calls them.
@@ -101,6 +106,8 @@ class House:
     # One long paper is drawn at a time, in a process of its own that takes 200 MB.
     drawing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     passwords: Passwords = field(default_factory=Passwords)
+    # Whether `now` is held against the database's time: not where a test or a rehearsal has a time of its own.
+    watches_clock: bool = False
     last_reactions: Sequence[LastReaction] = ()
 
     @property
@@ -292,7 +299,7 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
             pool_timeout=_LOCK_SECONDS, hide_parameters=True,
-            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
+            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock", **QUIET_LINE},
         )  # fmt: skip
     # What is stored tells of people: an error of the database, which is logged, must not repeat it.
     engine = create_async_engine(

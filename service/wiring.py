@@ -52,7 +52,10 @@ def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True
     law, places = open_rulebook(settings.packs), open_places(settings.packs)
     _check_served(settings, law)
     engine = open_engine(settings, durable=durable)
-    house = House(settings, law, places, engine, now, settings.signing_key(), REACTIONS, last_reactions=LAST_REACTIONS)
+    house = House(
+        settings, law, places, engine, now, settings.signing_key(), REACTIONS, last_reactions=LAST_REACTIONS,
+        watches_clock=now is real_now and not settings.is_embedded,
+    )  # fmt: skip
     return replace(house, places=places.only(house.cities))
 
 

@@ -24,6 +24,7 @@ from service import (
     city_texts,
     closing,
     contacts,
+    due_calendars,
     followups,
     invitations,
     kept_files,
@@ -264,6 +265,8 @@ async def _of_accounts(made: Everybody) -> None:
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
             made.own[who]["passkey"] = str(mine.id)
             made.own[who]["view"] = str(view.id)
+            made.links["/calendar/"] = await due_calendars.make(tx, staff, None, "", mine=False)
+            made.own[who]["due_times"] = str((await due_calendars.of_account(tx, account))[0].id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
     phone = Authenticator()
@@ -279,6 +282,8 @@ async def _of_accounts(made: Everybody) -> None:
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
         tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
+        await due_calendars.make(tx, staff, None, "", mine=True)
+        made.names["lees_due_times"] = str((await due_calendars.of_account(tx, lee))[0].id)
         made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

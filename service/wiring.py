@@ -17,6 +17,7 @@ from notifiers import (
     AppriseChannel,
     Channel,
     EmailChannel,
+    EventHookChannel,
     FileChannel,
     SmsChannel,
     TwilioAccount,
@@ -123,6 +124,8 @@ async def open_channels(settings: Settings) -> AsyncIterator[Mapping[str, Channe
         channels["email"] = _email(settings)
         channels["sms"], channels["voice"] = _sms_and_voice(settings, http)
         channels["webhook"], channels["apprise"] = _webhook_and_apprise(settings)
+        # No message to a person: an administrator entered the address of a machine, and looks there whether something comes.
+        channels["event_hook"] = EventHookChannel(settings.signing_key(), allow_private=settings.webhook_private)
         try:
             yield channels
         finally:

@@ -16,9 +16,7 @@ from service.assigning import assign
 from service.errors import BadInput, NotKnown
 from service.transaction import transaction
 from tests.houses import TUESDAY, Household, a_household
-from tests.service.lived import PLANTED, live
 from tests.service.people import ANN, an_account, browser_of
-from tests.service.planted import PUBLIC, Output, leaks
 from tests.service.small_law import small_law
 from tests.spills import IN_ONTARIO, a_report
 
@@ -147,16 +145,6 @@ async def test_a_replaced_ended_or_foreign_address_leads_nowhere_and_so_does_tha
         (await account_of(tx, ANN)).ended_at = tx.now
     async with small.client() as http:
         assert (await http.get(third)).status_code == 404
-
-
-async def test_a_calendar_tells_of_no_person(home: Household) -> None:
-    await live(home)
-    await an_account(home)
-    async with home.client() as http:
-        says = (await http.get(await made(home))).text
-    assert says.count("BEGIN:VEVENT") > 3
-    unfolded = says.replace("\r\n ", "")
-    assert leaks(PLANTED, [Output(PUBLIC, "calendar", unfolded)]) == []
 
 
 async def test_the_page_makes_replaces_and_ends_them_and_shows_an_address_once(small: Household) -> None:

@@ -54,8 +54,8 @@ from service.transaction import transaction
 from tests.houses import Household, a_household
 from tests.notifiers.fake_twilio import TOKEN
 from tests.pictures import photo
-from tests.service.channels import Post
 from tests.service.authenticator import Authenticator, text_of
+from tests.service.channels import Post
 from tests.service.people import ANN, GOOD, code_of, half, the, with_second_step
 from tests.service.test_advisories import tell
 from tests.service.test_passkeys import make as make_passkey

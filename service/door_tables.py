@@ -1,10 +1,12 @@
-"""The tables of the doors to other systems: private addresses of calendars."""
+"""The tables of the doors to other systems: private addresses of calendars, and who is sent events."""
 
 # No `from __future__ import annotations` here: SQLModel reads the annotations at run time.
 from datetime import datetime
 
 from sqlalchemy import false
 from sqlmodel import Field, SQLModel
+
+from service.columns import json_column, text_column
 
 
 class CalendarLink(SQLModel, table=True):
@@ -20,3 +22,32 @@ class CalendarLink(SQLModel, table=True):
     mine: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     made_at: datetime
     ended_at: datetime | None = None
+
+
+class EventHook(SQLModel, table=True):
+    """A system that is sent the events of a city. Its secret is derived of its number and `generation` (notifiers/event_hook.py)."""
+
+    __tablename__ = "event_hook"
+    id: int | None = Field(default=None, primary_key=True)
+    city: str = Field(max_length=40, index=True)
+    name: str = Field(max_length=100)
+    address: str = Field(max_length=320)
+    # Which kinds of events; empty is all.
+    kinds: list[str] = json_column()
+    generation: int = 1
+    renewed_at: datetime | None = None
+    made_by: str = Field(max_length=320)
+    made_at: datetime
+    ended_at: datetime | None = None
+    # Since when nothing is sent any more, and why; and since when its failures count.
+    paused_at: datetime | None = None
+    paused_why: str = text_column()
+    counts_since: datetime
+    # Up to which record all is promised, of the city's chain and of that of no city, where reports begin.
+    number: int
+    unplaced: int
+    # What is sent once more: from this event to that.
+    again_from: int | None = None
+    again_to: int | None = None
+    # How often sending began anew: the same record may be promised once in each.
+    run: int = 0

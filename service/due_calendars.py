@@ -21,7 +21,7 @@ from service import staff_log
 from service.access import Staff, account_of, digest_of, staff_by_account
 from service.door_tables import CalendarLink
 from service.errors import BadInput, NotKnown
-from service.ladders import OPEN_STATES
+from service.ladders import OPEN_STATES, planned
 from service.parties import ROLE_NAMES
 from service.speech import is_immediate, speech
 from service.tables import Account, EventRow, Obligation, Spill
@@ -128,9 +128,14 @@ async def due_of(tx: Transaction, link: CalendarLink, staff: Staff) -> list[Due]
     query = select(Obligation, Spill).join(Spill, col(Spill.id) == col(Obligation.spill_id)).where(*shown)
     # The newest are the ones to keep where there are more than any calendar program takes.
     rows = (await tx.session.execute(query.order_by(col(Obligation.due_at).desc(), col(Obligation.id).desc()).limit(MOST_ENTRIES))).all()
-    found = [(duty, spill) for duty, spill in reversed(rows) if not link.role or any(link.role in rung["tell"] for rung in duty.ladder)]
+    found = [(duty, spill) for duty, spill in reversed(rows) if not link.role or _is_told_in_time(duty, link.role)]
     changes = await _changes(tx, {spill.id or 0 for _, spill in found})
     return [Due(duty, spill, *changes[spill.id or 0]) for duty, spill in found]
+
+
+def _is_told_in_time(duty: Obligation, role: str) -> bool:
+    """Whether a role hears of a duty while it can still be done in time. Of what is overdue, everybody hears in the end."""
+    return any(role in rung.tell and duty.due_at is not None and rung.at <= duty.due_at for rung in planned(duty))
 
 
 async def _changes(tx: Transaction, spills: set[int]) -> Mapping[int, tuple[int, datetime]]:

@@ -17,6 +17,7 @@ from notifiers import (
     AppriseChannel,
     Channel,
     EmailChannel,
+    EventHookChannel,
     FileChannel,
     SmsChannel,
     TwilioAccount,
@@ -132,6 +133,9 @@ async def open_channels(settings: Settings, only: str | None = None) -> AsyncIte
             channels["sms"], channels["voice"] = _sms_and_voice(settings, http)
         if only in (None, "webhook", "apprise"):
             channels["webhook"], channels["apprise"] = _webhook_and_apprise(settings)
+        if only in (None, "event_hook"):
+            # No message to a person: an administrator entered the address of a machine, and looks there whether something comes.
+            channels["event_hook"] = EventHookChannel(settings.signing_key(), allow_private=settings.webhook_private)
         try:
             yield channels
         finally:

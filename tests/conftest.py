@@ -107,6 +107,7 @@ LONG = (
     "test_city_texts_in_chromium",
     "test_closing",
     "test_discharger_in_chromium",
+    "test_doors_privacy",
     "test_faults_of_the_machine",
     "test_followups",
     "test_guard_in_chromium",

@@ -7,6 +7,7 @@ from service.api import (
     cities,
     clocks,
     closing,
+    event_hooks,
     numbers,
     photos,
     public_spills,
@@ -38,6 +39,7 @@ router.include_router(rotas.router, dependencies=[Security(KEY)])
 router.include_router(replies.router, dependencies=[Security(KEY)])
 router.include_router(templates.router, dependencies=[Security(KEY)])
 router.include_router(subscriptions.router, dependencies=[Security(KEY)])
+router.include_router(event_hooks.router, dependencies=[Security(KEY)])
 router.include_router(numbers.router, dependencies=[Security(KEY)])
 router.include_router(whole_spills.router, dependencies=[Security(KEY)])
 

@@ -120,6 +120,7 @@ _ALL_LOADED = """() => Promise.all([document.fonts.ready, ...[...document.images
   return image.decode().catch(() => null);
 })]).then(() => true)"""
 _FACTS = "city=chino&material=sewage&low=1500&unit=gal&reached=storm_drain&known_at=2026-12-01T14%3A05"
+_HOOK = send("/staff/settings/webhooks", city="chino", name="Work orders", address="https://hooks.example.gov/spills")
 _BEGIN = send("/second-step/begin", current=GOOD)
 _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=gal&substance-0-percent=93"
 
@@ -221,6 +222,10 @@ SCENES: tuple[Scene, ...] = (
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
+    Scene("webhooks", "/staff/settings/webhooks", unfold, staff=True),
+    Scene("webhooks-fault", "/staff/settings/webhooks", send("/staff/settings/webhooks", name="", address="https://10.0.0.1/"), staff=True),
+    Scene("webhook-made", "/staff/settings/webhooks", _HOOK, staff=True),
+    Scene("webhook-paused", "/staff/settings/webhooks", both(_HOOK, both(unfold, press("Send nothing for now"))), staff=True),
     Scene("due-times", "/staff/account/calendars", staff=True),
     Scene("due-times-made", "/staff/account/calendars", send("/staff/account/calendars", city="chino", role="duty_officer"), staff=True),
     Scene("due-times-fault", "/staff/account/calendars", send("/staff/account/calendars", role="king"), staff=True),

@@ -24,6 +24,7 @@ _SHIFT = {"starts_at": "2026-12-24T08:00:00-08:00", "ends_at": "2026-12-26T08:00
 _REPORT = {"description": "A manhole overflows.", "location": {"lat": 34.01, "lon": -117.69}, "material": "sewage"}
 _SPLIT = {"reason": "two", "description": "oil", "facts": {"material": "petroleum", "volume": {"quantity": 3, "unit": "gal"}}}
 _REFERRAL = {"agency": "cal-oes", "contact": "Ann Lee", "how": "telephone", "sent": "photos", "because": "it is on their land"}
+_WEBHOOK = {"city": "chino", "name": "Work orders", "address": "https://hooks.example.gov/spills"}
 _PASSWORD = {"password": "quite another, as long", "again": "quite another, as long"}
 
 
@@ -240,6 +241,20 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/account/passkeys/begin": Asked({"name": "my phone"}),
     "POST /staff/account/passkeys/{number}/remove": Asked(path={"number": "passkey"}),
     "POST /staff/account/passkeys/{number}/remove [of somebody else]": Asked(path={"number": "lees_passkey"}),
+    "GET /staff/settings/webhooks/{number}": Asked(path={"number": "webhook"}),
+    "POST /staff/settings/webhooks": Asked(_WEBHOOK),
+    "POST /staff/settings/webhooks/{number}": Asked({"do": "test"}, path={"number": "webhook"}),
+    "GET /api/v1/webhooks": Asked(query="city=chino"),
+    "POST /api/v1/webhooks": Asked(json=_WEBHOOK),
+    "GET /api/v1/webhooks/{number}": Asked(path={"number": "webhook"}),
+    "PATCH /api/v1/webhooks/{number}": Asked(json={"name": "Other"}, path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/secret": Asked(path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/test": Asked(path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/again": Asked(
+        json={"since": "2026-12-01T00:00:00Z", "until": "2026-12-09T00:00:00Z"}, path={"number": "webhook"}
+    ),
+    "GET /api/v1/webhooks/{number}/deliveries": Asked(path={"number": "webhook"}),
+    "DELETE /api/v1/webhooks/{number}": Asked(path={"number": "webhook"}),
     "POST /staff/account/calendars": Asked({"city": ""}),
     "POST /staff/account/calendars/{number}/replace": Asked(path={"number": "due_times"}),
     "POST /staff/account/calendars/{number}/replace [of somebody else]": Asked(path={"number": "lees_due_times"}),

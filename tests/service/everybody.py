@@ -25,6 +25,7 @@ from service import (
     closing,
     contacts,
     due_calendars,
+    event_hooks,
     followups,
     invitations,
     kept_files,
@@ -54,6 +55,7 @@ from tests.houses import Household, a_household
 from tests.notifiers.fake_twilio import TOKEN
 from tests.pictures import photo
 from tests.service.authenticator import Authenticator, text_of
+from tests.service.channels import Post
 from tests.service.people import ANN, GOOD, code_of, half, the, with_second_step
 from tests.service.test_advisories import tell
 from tests.service.test_passkeys import make as make_passkey
@@ -145,6 +147,11 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
         made = Everybody(home)
+        home.channels["event_hook"] = Post("event_hook")
+        async with transaction(home.house, "test") as tx:
+            ruth = Staff("administrator@chino.example", "administrator", "chino")
+            hook, _ = await event_hooks.add(tx, ruth, "chino", "Work orders", "https://hooks.chino.example/spills", ["report:received"])
+            made.names["webhook"] = str(hook.id)
         await _spills(made)
         await _of_the_city(made)
         await _of_accounts(made)

@@ -7,6 +7,7 @@ from service.api import (
     cities,
     clocks,
     closing,
+    contacts,
     event_hooks,
     numbers,
     photos,
@@ -34,6 +35,7 @@ router.include_router(quantities.router)
 router.include_router(rules.router)
 router.include_router(calendars.router, dependencies=[Security(KEY)])
 router.include_router(cities.router)
+router.include_router(contacts.router, dependencies=[Security(KEY)])
 router.include_router(public_spills.router)
 router.include_router(rotas.router, dependencies=[Security(KEY)])
 router.include_router(replies.router, dependencies=[Security(KEY)])

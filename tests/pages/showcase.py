@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
-from service import access, accounts, api_keys
+from service import access, accounts, api_keys, packs_seen
 from service.account_tables import Passkey
 from service.assigning import assign
 from service.invitations import end, issue
@@ -23,6 +23,7 @@ from service.pages.speech import speech
 from service.parties import link_token, respond_url
 from service.referrals import Referral, refer
 from service.suppressions import suppress
+from service.switches import switch_off
 from service.tables import Reply
 from service.transaction import transaction
 from tests.houses import Household
@@ -244,6 +245,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("contacts", "/staff/contacts/chino", unfold, staff=True),
     Scene("contacts-fault", "/staff/contacts/chino", press("Add them", email="kim"), staff=True),
     Scene("contacts-last-one", "/staff/contacts/chino", press("Remove Grace"), staff=True),
+    Scene("ladders", "/staff/ladders/chino", unfold, staff=True),
     Scene("settings-check", "/staff/settings/check", staff=True),
     Scene("settings-test-message", "/staff/settings/check", press("Send me a test message"), staff=True),
     Scene("not-found-for-staff", "/staff/spills/SPL-2026-9999", staff=True),
@@ -345,6 +347,9 @@ async def _rehearse(show: Show) -> None:
         show.tokens["invited"] = f"/staff/password/{invitation}"
     show.tokens |= await _merged(home)
     show.tokens |= await _links_of_the_discharger(home, reference)
+    async with transaction(home.house, "ruth@chino.example") as tx:
+        await packs_seen.take_note(tx)
+        await switch_off(tx, "chino", "chino/written-report-7-days", "The city council asked for it by resolution 2026-21.")
 
 
 async def _merged(home: Household) -> dict[str, str]:

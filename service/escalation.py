@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,10 +32,12 @@ from service.ladders import OPEN_STATES, Step, planned, steps_of
 from service.outbox import Promise
 from service.parties import Person, last_resort, link_for, people_for_triage, people_of, staff_url
 from service.resting import acknowledgements
+from service.speech import notice_speech
 from service.tables import EventRow, MessageRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
 from service.turns import cities_waiting
-from service.wording import Words, alerts, local, triage
+from service.wording import Alert, Values, Words, alert, local, triage
+from service.wording.alerts import alert_values
 
 BATCH = 20
 # A message that goes out within so long is on its way; one that waits longer waits for the end of quiet hours.
@@ -239,14 +241,19 @@ async def _promise(
         reason += f" (stands for {', '.join(step.steps)})"
     if step.seen is not None:
         reason += f" (acknowledged by {step.seen[0]}, not done yet)"
+    said = Told(step, late_since, changed)
+    drafts: dict[str, tuple[Alert, Values]] = {}
     words: dict[tuple[str, ...], Words] = {}
     told = []
     for person, channel in people:
         code = await new_code(tx, channel, person.addresses[channel])
         key = (link_for(tx.house, spill, person.role), person.language, code, channel)
+        if person.language not in drafts:
+            draft = await alert_about(tx, spill, obligation, said, person.role, person.language)
+            drafts[person.language] = draft, alert_values(draft, notice_speech(person.language))
         if key not in words:
-            said = Told(step, late_since, changed)
-            words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)], channel)
+            draft, values = drafts[person.language]
+            words[key] = alert(replace(draft, link=key[0], code=code), channel, values)
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
         promised = await outbox.promise(tx, about, person, channel, words[key], code)
         told.append(f"{person.name} ({channel}{_waits(tx, spill, person, promised.next_at)})")

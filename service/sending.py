@@ -30,6 +30,8 @@ from service.transaction import House, Transaction, transaction
 log = logging.getLogger(__name__)
 
 BATCH = 16
+# A database that has not answered by then is taken for one that never will: those behind it do not wait for it.
+_SETTLED_WITHIN_SECONDS = 60.0
 # The answer to a claimed message that was not handed over: it goes back into the queue, and surely did not go out.
 HANDED_BACK = Receipt(Outcome.TRY_AGAIN, None, "not handed over: it is sent with the next round")
 # What tells whether it arrived, what ends the waiting for it, and how long it takes a provider to tell at the very least.
@@ -105,7 +107,7 @@ class Answers:
 
     async def _settle(self, batch: list[tuple[Claim, Receipt]]) -> None:
         try:
-            async with transaction(self._house, self._worker) as tx:
+            async with asyncio.timeout(_SETTLED_WITHIN_SECONDS), transaction(self._house, self._worker) as tx:
                 await _settle(tx, self._worker, batch)
         except Exception:  # one answer that cannot be recorded must not take the others with it
             log.exception("%d answers could not be recorded; a message without one is sent again, marked as possibly double", len(batch))

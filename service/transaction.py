@@ -31,6 +31,8 @@ from service.tables import EventRow, Obligation, Spill
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
 _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
+# Who holds what all others wait for, and says nothing for so long, is taken for cut off: the server undoes it, well before they give up.
+_SILENT_WITH_A_LOCK = f"set_config('idle_in_transaction_session_timeout', '{_LOCK_SECONDS // 3}s', true)"
 # A server that is gone without a word, or a router that forgot the connection, is noticed within so long, not after the quarter of an hour
 # that the system takes by itself.
 QUIET_LINE: Mapping[str, Any] = {
@@ -235,10 +237,12 @@ class Transaction:
         if self._recorded:
             for reaction in self.house.last_reactions:
                 await reaction(self, tuple(self._recorded))
-            await self._chain_up()
         await self.session.flush()
-        if self.wakes_worker and not self.house.settings.is_embedded:  # told to the others with the commit, not before and not without it
-            await self.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
+        if not self.house.settings.is_embedded and (self._unchained or self.wakes_worker):
+            # Told to the others with the commit, not before and not without it.
+            told = f", pg_notify('{CHANNEL_OF_WAKEUPS}', '')" if self.wakes_worker else ""
+            await self.session.execute(text(f"SELECT {_SILENT_WITH_A_LOCK}{told}"))
+        await self._chain_up()
         await self.session.commit()
 
     async def _chain_up(self) -> None:
@@ -253,7 +257,8 @@ class Transaction:
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
         if not self.house.settings.is_embedded:
-            await self.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": f"spillclock {what}"})
+            alone = text(f"SELECT {_SILENT_WITH_A_LOCK}, pg_advisory_xact_lock(hashtext(:what))")
+            await self.session.execute(alone, {"what": f"spillclock {what}"})
 
     @property
     def _store(self) -> _Session:

@@ -5,6 +5,7 @@ The sign (`DEADMAN_URL`) is given only while all is well. Who gets it raises the
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ ALERTS_LATE_AFTER = timedelta(seconds=60)
 _TRIES, _WITHIN = 3, timedelta(minutes=10)
 # A worker that stopped because of its clock is spoken of for so long.
 _STOPPED_WITHIN = timedelta(days=1)
+# Whoever asks whether we are ready waits no longer for the database.
+_ANSWERS_WITHIN_SECONDS = 5.0
 _FAILED = (Outcome.TRY_AGAIN.value, Outcome.UNKNOWN.value)
 _PING_TIMEOUT_SECONDS = 10.0
 _WELL = "all was well"
@@ -43,7 +46,7 @@ async def checks(house: House) -> dict[str, str]:
     """
     found = {"database": "unreachable", "worker": "unknown", "alerts": "unknown"}
     try:
-        async with reading(house) as tx:
+        async with asyncio.timeout(_ANSWERS_WITHIN_SECONDS), reading(house) as tx:
             await tx.session.execute(text("SELECT 1"))
             found["database"] = "ok"
             last = await last_round(tx)

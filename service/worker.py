@@ -62,6 +62,8 @@ _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _TRY_TELLING_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
 _HAND_BACK_SECONDS = 3.0
+# A step of work that has not ended by then hangs on a line that says nothing any more: it is given up and done anew.
+_LONGEST_STEP_SECONDS = 90.0
 # What has waited so long for its turn could not be sent within its lease.
 _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
@@ -97,7 +99,11 @@ class Worker:
     async def _prepare(self) -> bool:
         """Do what is due and is not sending. Returns whether there may be more of it. Raises ClockIsWrong."""
         await self._clock.agree()
-        return bool(await self._assess() or await self._climb() or await self._miss() or await self._tell_subscribers())
+        for step in (self._assess, self._climb, self._miss, self._tell_subscribers):
+            async with asyncio.timeout(_LONGEST_STEP_SECONDS):
+                if await step():
+                    return True
+        return False
 
     async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
@@ -339,8 +345,9 @@ class Worker:
             await lane.close()
 
     async def _claim(self, channel: Channel, most: int, most_news: int) -> list[Claim]:
-        await self._clock.agree()
-        return await claim(self.house, self.name, channel.name, most, most_news)
+        async with asyncio.timeout(_LONGEST_STEP_SECONDS):
+            await self._clock.agree()
+            return await claim(self.house, self.name, channel.name, most, most_news)
 
     async def _pause(self, ear: asyncio.Event, doing: str) -> None:
         self._faults.tell(f"worker {self.name} failed while {doing}; trying again")

@@ -49,6 +49,7 @@ def build_app(house: House) -> FastAPI:
     app.middleware("http")(_guard)
     if house.settings.trusted_proxies:  # outside all else: whoever they name is the client of the request
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=house.settings.trusted_proxies)
+    app.add_middleware(metrics.Measuring, house=house)
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
@@ -66,6 +67,20 @@ def build_app(house: House) -> FastAPI:
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", metrics.metrics, include_in_schema=False)
+    return app
+
+
+def build_worker_app(house: House, is_working: Callable[[], bool]) -> FastAPI:
+    """What a worker of its own answers on `WORKER_BIND`: whether it works, and what it measured."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.house = house
+    app.add_exception_handler(SpillclockError, _problem)
+
+    async def alive() -> Response:
+        return JSONResponse({"status": "working"} if is_working() else {"status": "stands still"}, 200 if is_working() else 503)
+
+    app.add_api_route("/healthz", alive)
+    app.add_api_route("/metrics", metrics.of_this_process)
     return app
 
 

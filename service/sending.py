@@ -23,6 +23,7 @@ from notifiers.twilio import is_public_https
 from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
 from service.links import bounce_address, letter_of, unsubscribe_url
+from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow, Obligation
 from service.transaction import House, Transaction, transaction
 
@@ -69,6 +70,10 @@ async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
     row = claimed.row
     if problem := channel.problem_with(row.address):
         return Receipt(Outcome.REFUSED, None, problem)
+    if claimed.number == 1:
+        whom = "duty" if row.obligation_id is not None else "subscriber" if row.subscription_id is not None else "other"
+        late = (house.now() - (row.give_up_at - PATIENCE)).total_seconds()
+        house.measures.lateness.observe(max(0.0, late), channel=row.channel, whom=whom)
     letter, html = letter_of(house, row)
     message = Message(
         key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=letter, spill=claimed.reference,

@@ -22,6 +22,7 @@ from service.clock import Now
 from service.embedded_driver import Driver
 from service.errors import NotKnown
 from service.events import PersonalDestroyed, SpillEvent, read_event
+from service.measures import Measures
 from service.passwords import Passwords
 from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
@@ -86,6 +87,7 @@ class House:
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    measures: Measures = field(default_factory=Measures)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
@@ -234,13 +236,16 @@ class Transaction:
         return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
 
 
-def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
-    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
+def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True, schema: str = "") -> AsyncEngine:
+    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed.
+
+    `schema`: of PostgreSQL, where the tables are, other than where the server looks by itself.
+    """
     if not settings.is_embedded:
         # A statement or a lock that takes so long is a fault: better an error that is tried again than a service that hangs.
         limits = (
             f"-c statement_timeout={_STATEMENT_SECONDS}s -c lock_timeout={_LOCK_SECONDS}s"
-            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s"
+            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s{f' -c search_path={schema}' if schema else ''}"
         )
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,

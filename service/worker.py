@@ -64,14 +64,19 @@ class Worker:
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
+        self._last_round: datetime | None = None
+
+    def works_at(self, now: datetime) -> bool:
+        """Whether this worker finished a round lately."""
+        return self._last_round is not None and now - self._last_round <= watch.LATE_AFTER
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
-        while await self._prepare() or await sending.deliver(self.house, self.channels, self.name):
+        while await self.prepare() or await sending.deliver(self.house, self.channels, self.name):
             pass
         return await self._note_round()
 
-    async def _prepare(self) -> bool:
+    async def prepare(self) -> bool:
         """Do what is due and is not sending. Returns whether there may be more of it."""
         return bool(await self._assess() or await self._climb() or await self._miss() or await self._tell_subscribers())
 
@@ -83,6 +88,7 @@ class Worker:
                 moments.append(max([subscribers, *self._held.values()]))
             following = min((moment for moment in moments if moment), default=None)
             await tx.session.merge(Heartbeat(worker=self.name, at=tx.now, next_wake_at=following))
+        self._last_round = tx.now
         return following
 
     async def _assess(self) -> int:
@@ -190,7 +196,7 @@ class Worker:
             await ear.wait()
             ear.clear()  # before the work: a ring during it is kept
             try:
-                while await self._prepare():
+                while await self.prepare():
                     pass
                 following = await self._note_round()
             except Exception:  # a blip of the database ends nothing

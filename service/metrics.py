@@ -99,9 +99,8 @@ def _answer(found: Iterable[Gauge | _Spread]) -> Response:
 def measured(house: House) -> list[Gauge | _Spread]:
     """What this process measured since it started."""
     tries, measures = sorted(house.tries.items()), house.measures
-    answers = [
-        ({"route": route, "method": method, "status": status}, count) for (route, method, status), count in sorted(measures.answers.items())
-    ]
+    answers = sorted(measures.answers.items())
+    answered = [({"route": route, "method": method, "status": status}, count) for (route, method, status), count in answers]
     return [
         Gauge(
             "attempts_total", "Tries at sending since this process started, by what came of them.",
@@ -144,7 +143,9 @@ class Measuring:
 
 def template_of(scope: Scope) -> str:
     """The template of the path that a request was answered by: `/api/v1/spills/{reference}`; of files their folder."""
-    found = getattr(scope.get("route"), "path", None)
+    # A route knows its path inside its router; with what stands before it FastAPI keeps it apart. Either holds no value.
+    whole = getattr(scope.get("fastapi", {}).get("effective_route_context"), "path", None)
+    found = whole or getattr(scope.get("route"), "path", None)
     if found is not None:
         return str(found)
     first = scope["path"].split("/")[1]

@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
+from fastapi.telemetry import TelemetryConfig
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -27,6 +28,7 @@ from service.transaction import House
 
 log = logging.getLogger(__name__)
 
+_NO_TELEMETRY: TelemetryConfig = {"auto_configure": False, "tracing": False, "metrics": False, "logs": False}
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # What other programs post to: the API by a token, providers signed, and mail readers one-click (RFC 8058), which asks for no context.
 _FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/")
@@ -42,6 +44,8 @@ def build_app(house: House) -> FastAPI:
     app = FastAPI(
         title="Spillclock", version="0.1.0", lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Spill reports in, legal clocks out, and a person told in time.",
+        # FastAPI's own spans, metrics and log records hold whole paths, in which private links stand. Ours name templates.
+        telemetry=_NO_TELEMETRY,
     )  # fmt: skip
     app.state.house = house
     app.state.live = pages.Live(house)
@@ -72,7 +76,7 @@ def build_app(house: House) -> FastAPI:
 
 def build_worker_app(house: House, is_working: Callable[[], bool]) -> FastAPI:
     """What a worker of its own answers on `WORKER_BIND`: whether it works, and what it measured."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY)
     app.state.house = house
     app.add_exception_handler(SpillclockError, _problem)
 

@@ -29,6 +29,7 @@ from service import (
     replanning,
     rota_command,
     settings_check,
+    tracing,
 )
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
@@ -71,6 +72,7 @@ def _long_running(program: Callable[[Settings, Callable[[str], None]], Awaitable
         keep_log(settings.log_format)
         for line in unknown_names():
             log.warning("%s", line)
+        tracing.set_up(program.__name__.rpartition("_")[2])
         asyncio.run(work(settings))
         return DONE
 

@@ -18,10 +18,12 @@ from starlette.types import Message as ASGIMessage
 
 from service.errors import NotAllowed, NotSignedIn
 from service.escalation import next_climb_at
+from service.logbook import about
 from service.measures import Histogram, Stopwatch
 from service.office_days import cities_in_use, city_law
 from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow, Obligation, Spill, Suppression
+from service.tracing import Tells, span
 from service.transaction import House, Transaction, reading
 from service.watch import ALERTS_LATE_AFTER, last_round, last_well, providers_down
 
@@ -124,21 +126,29 @@ class Measuring:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        with about(), span(scope["method"] if scope["method"] in _METHODS else "other") as told:
+            await self._pass_on(scope, receive, send, told)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, told: Tells) -> None:
         watch, answered = Stopwatch(), False
 
         async def note(message: ASGIMessage) -> None:
             nonlocal answered
             if message["type"] == "http.response.start" and not answered:
                 answered = True
-                self._take(scope, watch.seconds(), message["status"])
+                self._take(scope, watch.seconds(), message["status"], told)
             await send(message)
 
         await self.app(scope, receive, note)
 
-    def _take(self, scope: Scope, seconds: float, status: int) -> None:
+    def _take(self, scope: Scope, seconds: float, status: int, told: Tells) -> None:
         route, method = template_of(scope), scope["method"] if scope["method"] in _METHODS else "other"
         self.house.measures.requests.observe(seconds, route=route, method=method)
         self.house.measures.answers[route, method, f"{status // 100}xx"] += 1
+        told.update_name(f"{method} {route}")
+        told.set_attribute("http.request.method", method)
+        told.set_attribute("http.route", route)
+        told.set_attribute("http.response.status_code", status)
 
 
 def template_of(scope: Scope) -> str:

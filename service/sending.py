@@ -23,8 +23,10 @@ from notifiers.twilio import is_public_https
 from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
 from service.links import bounce_address, letter_of, unsubscribe_url
+from service.logbook import about, hide
 from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow, Obligation
+from service.tracing import span
 from service.transaction import House, Transaction, transaction
 
 log = logging.getLogger(__name__)
@@ -67,6 +69,14 @@ async def send(house: House, channel: Channel, claimed: Claim, answers: Answers)
 
 async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
     """Hand one claimed message to its channel and return the answer."""
+    with about(claimed.reference), span("send", channel=channel.name) as told:
+        hide(claimed.row.person)
+        receipt = await _hand_over(house, channel, claimed)
+        told.set_attribute("outcome", receipt.outcome.value)
+        return receipt
+
+
+async def _hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
     row = claimed.row
     if problem := channel.problem_with(row.address):
         return Receipt(Outcome.REFUSED, None, problem)
@@ -110,6 +120,10 @@ class Answers:
                 await self._settle(batch)
 
     async def _settle(self, batch: list[tuple[Claim, Receipt]]) -> None:
+        with about(*(claimed.reference for claimed, _ in batch)):
+            await self._settle_at_once(batch)
+
+    async def _settle_at_once(self, batch: list[tuple[Claim, Receipt]]) -> None:
         try:
             async with transaction(self._house, self._worker) as tx:
                 await _settle(tx, self._worker, batch)

@@ -22,11 +22,13 @@ from service.clock import Now
 from service.embedded_driver import Driver
 from service.errors import NotKnown
 from service.events import PersonalDestroyed, SpillEvent, read_event
+from service.logbook import concerns
 from service.measures import Measures
 from service.passwords import Passwords
 from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Spill
+from service.tracing import span
 
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
@@ -155,6 +157,7 @@ class Transaction:
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
         moment = happened_at or self.now
+        concerns(spill.reference, people_of(spill))
         columns = self._entry(spill, event, moment)
         row = EventRow(**columns)
         self.session.add(row)
@@ -222,6 +225,7 @@ class Transaction:
         found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
+        concerns(reference, people_of(found))
         return found
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
@@ -234,6 +238,11 @@ class Transaction:
                 if row.kind == PersonalDestroyed.kind:
                     instead.update(row.payload["instead"])
         return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
+
+
+def people_of(spill: Spill) -> list[object]:
+    """The names of people that are known of a spill: no line of the log says them."""
+    return [spill.reporter.get("name"), spill.discharger.get("name")]
 
 
 def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True, schema: str = "") -> AsyncEngine:
@@ -282,14 +291,15 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
 @asynccontextmanager
 async def transaction(house: House, actor: str, now: datetime | None = None) -> AsyncIterator[Transaction]:
     """A writing transaction: committed when the block ends, undone when it raises. The worker is woken where there is work for it."""
-    if house.settings.is_embedded:
-        async with house.writing, _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
-    else:
-        async with _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
+    with span("transaction"):
+        if house.settings.is_embedded:
+            async with house.writing, _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
+        else:
+            async with _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
     if tx.wakes_worker:
         house.bell.ring()
 

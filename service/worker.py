@@ -22,6 +22,7 @@ from notifiers import Channel, Outcome
 from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
+from service.logbook import about
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
@@ -95,28 +96,36 @@ class Worker:
         async with reading(self.house) as tx:
             references = [spill.reference for spill in await obligations.due_assessments(tx)]
         for reference in references:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.assess_again(tx, await tx.spill(reference))
-            except Exception as error:  # one report that cannot be put to the law must not hold up the others
-                log.exception("%s could not be put to the law", reference)
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.note_failure(tx, await tx.spill(reference), error)
+            with about(reference):
+                await self._assess_one(reference)
         return len(references)
+
+    async def _assess_one(self, reference: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.assess_again(tx, await tx.spill(reference))
+        except Exception as error:  # one report that cannot be put to the law must not hold up the others
+            log.exception("%s could not be put to the law", reference)
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.note_failure(tx, await tx.spill(reference), error)
 
     async def _miss(self) -> int:
         """Use the next channel for messages of which no sign came."""
         async with reading(self.house) as tx:
             keys = await receipts.silent_messages(tx)
         for key in keys:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.give_up_waiting(tx, key)
-            except Exception:  # one that cannot be followed up must not hold up the others
-                log.exception("nothing was heard of message %s, and what should follow could not be done", key)
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.stop_waiting(tx, key)
+            with about():
+                await self._miss_one(key)
         return len(keys)
+
+    async def _miss_one(self, key: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.give_up_waiting(tx, key)
+        except Exception:  # one that cannot be followed up must not hold up the others
+            log.exception("nothing was heard of message %s, and what should follow could not be done", key)
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.stop_waiting(tx, key)
 
     async def _tell_subscribers(self) -> int:
         """What subscribers are told, a batch at a time, each kind in a transaction of its own: one that fails holds up no other."""
@@ -135,6 +144,10 @@ class Worker:
         return done
 
     async def _climb(self) -> int:
+        with about():
+            return await self._climb_at_once()
+
+    async def _climb_at_once(self) -> int:
         try:
             async with transaction(self.house, "spillclock") as tx:
                 due = await escalation.due_obligations(tx)
@@ -150,18 +163,22 @@ class Worker:
         async with reading(self.house) as tx:
             ids = [obligation.id for obligation in await escalation.due_obligations(tx)]
         for obligation_id in ids:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
-            except Exception as error:  # recorded as an alarm of its spill, and tried again
-                log.exception("the ladder of obligation %s could not be climbed", obligation_id)
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
-                    spill = await tx.session.get_one(Spill, obligation.spill_id)
-                    await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
+            with about():
+                await self._climb_one(obligation_id)
         return len(ids)
+
+    async def _climb_one(self, obligation_id: int | None) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
+        except Exception as error:  # recorded as an alarm of its spill, and tried again
+            log.exception("the ladder of obligation %s could not be climbed", obligation_id)
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
+                spill = await tx.session.get_one(Spill, obligation.spill_id)
+                await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
 
     async def run(self) -> None:
         """Work until cancelled: woken at the next due time, by a commit of this process, and every 30 seconds for safety."""

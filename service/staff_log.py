@@ -68,6 +68,7 @@ KINDS: Mapping[str, str] = {
     "rule:off": "Rule switched off",
     "rule:on": "Rule switched on again",
     "test:sent": "Test message sent",
+    "backup:restored": "Backup put back",
     "subscription:added": "Subscription added",
     "subscription:changed": "Subscription changed",
     "subscription:ended": "Subscription ended",

@@ -23,10 +23,13 @@ from service.clock import Now
 from service.embedded_driver import Driver
 from service.errors import NotKnown
 from service.events import PersonalDestroyed, SpillEvent, read_event
+from service.logbook import concerns
+from service.measures import Measures
 from service.passwords import Passwords
 from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Obligation, Spill
+from service.tracing import span
 
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
@@ -101,6 +104,7 @@ class House:
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    measures: Measures = field(default_factory=Measures)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
@@ -190,6 +194,7 @@ class Transaction:
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
         moment = happened_at or self.now
+        concerns(spill.reference, people_of(spill))
         self._enter(spill, event, moment)
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
@@ -279,6 +284,7 @@ class Transaction:
         found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
+        concerns(reference, people_of(found))
         return found
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
@@ -293,13 +299,21 @@ class Transaction:
         return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
 
 
-def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
-    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
+def people_of(spill: Spill) -> list[object]:
+    """The names of people that are known of a spill: no line of the log says them."""
+    return [spill.reporter.get("name"), spill.discharger.get("name")]
+
+
+def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True, schema: str = "") -> AsyncEngine:
+    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed.
+
+    `schema`: of PostgreSQL, where the tables are, other than where the server looks by itself.
+    """
     if not settings.is_embedded:
         # A statement or a lock that takes so long is a fault: better an error that is tried again than a service that hangs.
         limits = (
             f"-c statement_timeout={_STATEMENT_SECONDS}s -c lock_timeout={_LOCK_SECONDS}s"
-            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s"
+            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s{f' -c search_path={schema}' if schema else ''}"
         )
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
@@ -336,14 +350,15 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
 @asynccontextmanager
 async def transaction(house: House, actor: str, now: datetime | None = None) -> AsyncIterator[Transaction]:
     """A writing transaction: committed when the block ends, undone when it raises. The worker is woken where there is work for it."""
-    if house.settings.is_embedded:
-        async with house.writing, _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
-    else:
-        async with _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
+    with span("transaction"):
+        if house.settings.is_embedded:
+            async with house.writing, _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
+        else:
+            async with _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
     if tx.wakes_worker:
         house.bell.ring()
 

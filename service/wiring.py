@@ -77,11 +77,15 @@ async def migrate(house: House) -> None:
     await board.bring_up_to_date(house)
 
 
+def known_revisions() -> list[str]:
+    """The revisions of the tables that this version knows, the newest last."""
+    return sorted(path.stem.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
 async def _migrate_tables(house: House) -> None:
-    newest = max(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
     try:
         async with house.engine.connect() as connection:
-            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == newest:
+            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == known_revisions()[-1]:
                 return
     except DBAPIError:
         pass  # no such table yet: a new database. Whatever else is wrong shows itself below.
@@ -91,12 +95,13 @@ async def _migrate_tables(house: House) -> None:
         async with engine.begin() as connection:
             if not house.settings.is_embedded:  # a change of a large table takes its time
                 await connection.execute(text("SET LOCAL statement_timeout = 0"))
-            await connection.run_sync(_upgrade)
+            await connection.run_sync(upgrade)
     finally:
         await engine.dispose()
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Bring the tables of a database, in its open transaction, to a revision; by default to the newest."""
     # Imported here: half a second that a start on a current database need not spend.
     from alembic import command
     from alembic.config import Config
@@ -104,7 +109,7 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 async def fill_example_city(house: House) -> bool:

@@ -100,6 +100,8 @@ LONG = (
     "test_alerts_in_chromium",
     "test_api_photos",
     "test_axe",
+    "test_backup",
+    "test_backups",
     "test_board_in_chromium",
     "test_bundle",
     "test_bundle_lived",

@@ -42,7 +42,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[Household, str]]:
             app = build_app(home.house)
             server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
             running = asyncio.create_task(server.serve(sockets=[listening]))
-            while not server.started:
+            while not server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
                 await asyncio.sleep(0.01)
             yield home, f"{url}/open311/v2"
             app.state.live.close()

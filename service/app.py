@@ -21,7 +21,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from service import api, case_file, feeds, hooks, metrics, pages, watch
+from service import api, case_file, feeds, hooks, metrics, open311, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.incoming_bodies import BodyLimit
 from service.transaction import House
@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 _NO_TELEMETRY: TelemetryConfig = {"auto_configure": False, "tracing": False, "metrics": False, "logs": False}
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # What other programs post to: the API by a token, providers signed, and mail readers one-click (RFC 8058), which asks for no context.
-_OPEN_DATA = (api.OPEN_DATA, "/feeds/")
-_FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/")
+_OPEN_DATA = (api.OPEN_DATA, "/feeds/", "/open311/")
+_FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/", "/open311/")
 
 
 def build_app(house: House) -> FastAPI:
@@ -63,6 +63,7 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
     app.include_router(feeds.router)
+    app.include_router(open311.router)
     app.include_router(hooks.router)
     app.include_router(pages.router)
     app.include_router(case_file.router)

@@ -11,7 +11,7 @@ from notifiers.addresses import e164
 from notifiers.apprise_channel import AppriseChannel
 from notifiers.channel import Channel
 from notifiers.email import EmailChannel
-from notifiers.file import FileChannel
+from notifiers.file import FileChannel, blank
 from notifiers.message import Message, Outcome, Receipt
 from notifiers.sms import SmsChannel, segments
 from notifiers.smtp import Encryption, SmtpServer, parse_smtp_url
@@ -33,6 +33,7 @@ __all__ = [
     "TwilioAccount",
     "VoiceChannel",
     "WebhookChannel",
+    "blank",
     "e164",
     "parse_smtp_url",
     "segments",

@@ -212,7 +212,7 @@ _STAFF: dict[str, Asked] = {
     "POST /api/v1/spills/{reference}/holds": Asked(json={"reason": "Vann v. City"}),
     "POST /api/v1/spills/{reference}/holds/{number}/lift": Asked(json={"reason": "settled"}, path={"number": "hold"}),
     "POST /api/v1/spills/{reference}/destruction": Asked(json={"reason": "schedule of May"}, path={"reference": "closed"}),
-    "POST /api/v1/spills/{reference}/destruction [for good, while it is kept]": Asked(
+    "POST /api/v1/spills/{reference}/destruction [confirmed]": Asked(
         json={"reason": "schedule of May", "confirm": True}, path={"reference": "closed"}),
     "POST /staff/packs/{city}/off": Asked({"rule": "chino/rwqcb-2-hours", "reason": "by letter of the board"}),
     "POST /staff/packs/{city}/on/{number}": Asked(path={"number": "switched_off"}),

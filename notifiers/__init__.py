@@ -12,7 +12,7 @@ from notifiers.apprise_channel import AppriseChannel
 from notifiers.channel import Channel
 from notifiers.email import EmailChannel
 from notifiers.event_hook import EventHookChannel
-from notifiers.file import FileChannel
+from notifiers.file import FileChannel, blank
 from notifiers.message import Message, Outcome, Receipt
 from notifiers.sms import SmsChannel, segments
 from notifiers.smtp import Encryption, SmtpServer, parse_smtp_url
@@ -35,6 +35,7 @@ __all__ = [
     "TwilioAccount",
     "VoiceChannel",
     "WebhookChannel",
+    "blank",
     "e164",
     "parse_smtp_url",
     "segments",

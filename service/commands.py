@@ -27,6 +27,7 @@ from service import (
     programs,
     rehearsal_command,
     replanning,
+    retention_command,
     rota_command,
     settings_check,
     tracing,
@@ -271,6 +272,16 @@ def _export(given: argparse.Namespace) -> int:
     return DONE
 
 
+def _retention_destroy(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house:
+            return await retention_command.destroy(house, given)
+
+    for line in asyncio.run(work()):
+        _say(line)
+    return DONE
+
+
 def _audit_key(_: argparse.Namespace) -> int:
     async def work() -> str:
         async with programs.open_house(read_settings()) as house:
@@ -317,6 +328,10 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "rota_override": _printed(rota_command.override),
     "rota_remove": _printed(rota_command.remove),
     "contact_quiet": _printed(rota_command.quiet),
+    "retention_list": _printed(retention_command.listed),
+    "retention_hold": _printed(retention_command.hold),
+    "retention_release": _printed(retention_command.release),
+    "retention_destroy": _retention_destroy,
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
     "export": _export,

@@ -21,8 +21,8 @@ from deadlines import Places, Rulebook
 from service.chain import End, Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
 from service.clock import Now
 from service.embedded_driver import Driver
-from service.errors import NotKnown
-from service.events import PersonalDestroyed, SpillEvent, read_event
+from service.errors import Conflict, NotKnown
+from service.events import PersonalDestroyed, RecordDestroyed, SpillEvent, read_event
 from service.logbook import concerns
 from service.measures import Measures
 from service.passwords import Passwords
@@ -192,7 +192,10 @@ class Transaction:
         self._unchained: list[tuple[str, str, dict[str, Any]]] = []
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
-        """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
+        """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction.
+
+        Raises Conflict for a spill whose record was destroyed: nothing happens to it any more.
+        """
         moment = happened_at or self.now
         concerns(spill.reference, people_of(spill))
         self._enter(spill, event, moment)
@@ -209,6 +212,8 @@ class Transaction:
     def _enter(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> None:
         if spill.id is None:
             raise ValueError("a spill is stored before its events")
+        if spill.destroyed_at is not None and not isinstance(event, RecordDestroyed):
+            raise Conflict(f"the record of {spill.reference} was destroyed on {spill.destroyed_at:%Y-%m-%d}; right would be: a new report")
         opened, shown_actor, sealed = parted(event.kind, event.model_dump(mode="json"), self.actor)
         salt = new_salt() if sealed else None
         row = {

@@ -157,6 +157,7 @@ LONG = (
     "test_report_again_in_chromium",
     "test_report_guard",
     "test_report_in_chromium",
+    "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
     "test_status_in_chromium",

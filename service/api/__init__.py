@@ -15,6 +15,7 @@ from service.api import (
     quantities,
     replies,
     reports,
+    retention,
     rotas,
     rules,
     spills,
@@ -31,6 +32,7 @@ router.include_router(reports.router, dependencies=[Security(KEY)])
 router.include_router(clocks.router, dependencies=[Security(KEY)])
 router.include_router(photos.router, dependencies=[Security(KEY)])
 router.include_router(closing.router, dependencies=[Security(KEY)])
+router.include_router(retention.router, dependencies=[Security(KEY)])
 router.include_router(quantities.router)
 router.include_router(rules.router)
 router.include_router(calendars.router, dependencies=[Security(KEY)])

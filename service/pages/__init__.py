@@ -13,7 +13,8 @@ Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`
 Staff keep their own account (`account`, `passkeys`) and their calendars of due times (`due_times`), administrators
 the accounts of others (`users`); how everything is set up stands in
 `administration`, which systems are sent events in `event_hooks`, who fills the roles in `contacts`,
-whom each duty tells when in `ladders`, which law counts in `packs`.
+whom each duty tells when in `ladders`, which law counts in `packs`,
+how long records are kept in `retention`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -56,6 +57,7 @@ from service.pages import (
     quantities,
     replies,
     report_guard,
+    retention,
     seals,
     sign_in,
     spill,
@@ -80,7 +82,7 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, due_times, event_hooks, passkeys, users, live, board_map, wall, administration, contacts, ladders, packs):
+for part in (account, due_times, event_hooks, passkeys, users, live, board_map, wall, administration, contacts, ladders, packs, retention):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)

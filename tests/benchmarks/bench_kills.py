@@ -1,8 +1,9 @@
 """A thousand kills of four workers over a stream of 100,000 alerts on PostgreSQL: `.venv/bin/python -m tests.benchmarks.bench_kills`.
 
 `--alerts 10000 --kills 100` is a tenth of it. Started by hand, and over after `--minutes` (20) however far it came. Each worker is a
-process of its own, killed with SIGKILL at a random moment and started again at once. At the end nothing is lost, nothing recorded twice, and what
-went out twice is of tries that are marked so; else it says what is not so and exits with 1. `--seed` kills in the same places again.
+process of its own, killed with SIGKILL at a random moment and started again at once. At the end nothing is lost, nothing recorded twice,
+and what went out twice is of tries that are marked so; else it says what is not so and exits with 1.
+`--seed` kills in the same places again.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def at_rest(machine: Machine) -> bool:
 
 
 def check(machine: Machine, references: dict[str, str]) -> dict[str, int]:
-    """Every acknowledged report is there once; every message is at its end, recorded once as accepted; each repeat on the wire is marked."""
+    """Every acknowledged report is there once; every message is at its end, accepted once; each repeat on the wire is marked."""
     stored = dict(machine.rows("select description, reference from spill"))
     assert stored == references
     assert machine.one("select count(*) from spill") == len(references)

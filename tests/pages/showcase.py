@@ -16,12 +16,15 @@ from playwright.async_api import Error as PlaywrightError
 from service import access, accounts, api_keys, packs_seen
 from service.account_tables import Passkey
 from service.assigning import assign
+from service.closing import close
+from service.destruction import destroy
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
 from service.merging import merge
 from service.pages.speech import speech
 from service.parties import link_token, respond_url
 from service.referrals import Referral, refer
+from service.retention import place_hold
 from service.suppressions import suppress
 from service.switches import switch_off
 from service.tables import Reply
@@ -240,6 +243,10 @@ SCENES: tuple[Scene, ...] = (
     Scene("person", "/staff/users/2", unfold, staff=True),
     Scene("staff-log", "/staff/users/log", staff=True),
     Scene("settings", "/staff/settings", staff=True),
+    Scene("retention", "/staff/retention", staff=True),
+    Scene("record-kept", "/staff/spills/{kept}/retention", unfold, staff=True),
+    Scene("record-past-its-time-fault", "/staff/spills/{old}/retention", send("/destroy"), staff=True),
+    Scene("certificate", "/staff/spills/{gone}/certificate", staff=True),
     Scene("packs", "/staff/packs", unfold, staff=True),
     Scene("packs-fault", "/staff/packs", send("/off"), staff=True),
     Scene("contacts", "/staff/contacts/chino", unfold, staff=True),
@@ -346,6 +353,7 @@ async def _rehearse(show: Show) -> None:
         _, invitation = await accounts.invite(tx, ruth, "lee@chino.example", "Lee Park", {"chino": "officer"})
         show.tokens["invited"] = f"/staff/password/{invitation}"
     show.tokens |= await _merged(home)
+    show.tokens |= await _past_their_time(home)
     show.tokens |= await _links_of_the_discharger(home, reference)
     async with transaction(home.house, "ruth@chino.example") as tx:
         await packs_seen.take_note(tx)
@@ -365,7 +373,22 @@ async def _merged(home: Household) -> dict[str, str]:
         board = "Santa Ana Regional Water Quality Control Board"
         await refer(tx, spill, Referral(board, "duty desk", "email", "both reports and two photos", "it runs to their channel"))
         await assign(tx, spill, "ruth@chino.example")
+        await place_hold(tx, spill, "Vann v. City of Chino; by letter of counsel")
     return {"kept": kept, "duplicate": duplicate}
+
+
+async def _past_their_time(home: Household) -> dict[str, str]:
+    """Two reports that were closed six years ago, of which one record was destroyed; and a legal hold on the record of another."""
+    today, names = home.clock.at, {}
+    home.clock.jump(days=-6 * 365)
+    for name in ("old", "gone"):
+        reference = names[name] = await home.report(a_report(location=NOWHERE_NEAR, description="A bucket of paint, gone by now."))
+        async with transaction(home.house, "manager@chino.example") as tx:
+            await close(tx, await tx.spill(reference), {"en": "It had dried up."}, "manager")
+    home.clock.at = today
+    async with transaction(home.house, "ruth@chino.example") as tx:
+        await destroy(tx, await tx.spill(names["gone"]), "Schedule of May 2026, item 4")
+    return names
 
 
 async def _links_of_the_discharger(home: Household, reference: str) -> dict[str, str]:

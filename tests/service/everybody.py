@@ -34,6 +34,7 @@ from service import (
     parties,
     passkeys,
     replanning,
+    retention,
     rotas,
     saved_views,
     second_factor,
@@ -43,6 +44,7 @@ from service import (
 )
 from service.access import Staff
 from service.account_tables import Passkey
+from service.events import RecordDestroyed
 from service.held_reports import TRAP
 from service.incoming_bodies import Upload
 from service.kept_files import ATTACHMENT, PHOTO, Belonging
@@ -168,7 +170,7 @@ async def _spills(made: Everybody) -> None:
     home, names = made.home, made.names
     await subscribe(home, "sub@example.org")
     contact = {"name": "Alma Ruiz", "email": "alma@example.org"}
-    for name in ("quiet", "closed", "one_open"):
+    for name in ("quiet", "closed", "one_open", "gone"):
         names[name] = await home.report(a_report(material="potable_water", volume=gallons(1)))
     names["held"] = await home.report(a_report(), staff=False, by_way_of="web", doubts=(TRAP,))
     names["elsewhere"] = await home.report(a_report(location=IN_ONTARIO))
@@ -178,13 +180,19 @@ async def _spills(made: Everybody) -> None:
     async with transaction(home.house, "officer@chino.example") as tx:
         await merging.merge(tx, await tx.spill(names["reference"]), await tx.spill(names["merged"]), "the same manhole")
     async with transaction(home.house, "manager@chino.example") as tx:
-        for name, most in (("quiet", None), ("closed", None), ("one_open", -1)):
+        for name, most in (("quiet", None), ("closed", None), ("gone", None), ("one_open", -1)):
             spill = await tx.spill(names[name])
             for row in (await closing.duties_in_the_way(tx, spill))[:most]:
                 await obligations.waive(tx, row, spill, "it was clean water")
         [row] = await closing.duties_in_the_way(tx, spill)
         names["open_duty"] = str(row.id)
-        await closing.close(tx, await tx.spill(names["closed"]), {"en": "It was clean water."}, "officer")
+        for name in ("closed", "gone"):
+            await closing.close(tx, await tx.spill(names[name]), {"en": "It was clean water."}, "officer")
+    async with transaction(home.house, "administrator@chino.example") as tx:
+        names["hold"] = str((await retention.place_hold(tx, await tx.spill(names["reference"]), "Vann v. City")).id)
+        spill = await tx.spill(names["gone"])  # as if its years were over
+        spill.destroyed_at = tx.now
+        await tx.record(spill, RecordDestroyed(counts={"sealed": 9}, law=[], allowed_from="2026-11-30T08:00:00Z", reason="schedule of May"))
     await home.name_discharger(names["reference"], "Golden Wok LLC", "owner@goldenwok.example")
     await home.name_discharger(names["elsewhere"], "Diner 24", "owner@diner.example")
     for who, purpose, name in (

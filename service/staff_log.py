@@ -57,6 +57,7 @@ KINDS: Mapping[str, str] = {
     "contact:quiet": "Quiet hours set",
     "rota:added": "Rota added",
     "rota:ended": "Rota ended",
+    "rota:resumed": "Rota counts again",
     "shift:added": "On call changed by hand",
     "shift:removed": "Change of on call taken out",
     "text:saved": "Text of the city saved",

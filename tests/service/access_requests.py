@@ -226,6 +226,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/contacts/{city}/undo/{action}": Asked(path={"action": "contact_change"}),
     "POST /staff/on-call/{city}/rotas": Asked({**_ROTA, "turn.{contact}": "1"}),
     "POST /staff/on-call/{city}/rotas/{number}/end": Asked(path={"number": "rota"}),
+    "POST /staff/on-call/{city}/rotas/{number}/resume": Asked(path={"number": "ended_rota"}),
     "POST /staff/on-call/{city}/rotas/{number}/shifts": Asked(
         {"contact": "{contact}", "since": "2026-12-24T08:00", "until": "2026-12-26T08:00"}, path={"number": "rota"}),
     "POST /staff/on-call/{city}/rotas/{number}/shifts/{shift}/remove": Asked(path={"number": "rota"}),

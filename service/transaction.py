@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import Insert, Result, Select, Table, bindparam, insert, select, text
+from sqlalchemy import Insert, Result, Row, Select, Table, Update, bindparam, insert, select, text
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -171,7 +171,8 @@ class Transaction:
         self.wakes_worker = False
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
-        # The obligations that were opened in it, which may not be written yet.
+        # The spills that were opened in it, and the obligations, which may not be written yet.
+        self.new_spills: set[int] = set()
         self.opened: dict[int, Obligation] = {}
         self._recorded: list[tuple[int, SpillEvent]] = []
         # What was recorded and has no place in a chain yet: the chain, the reference of the spill, and the row.
@@ -212,10 +213,20 @@ class Transaction:
         """So many new numbers for rows of a table."""
         return await self.session.run_sync(lambda _: self._store.numbers(table, count))
 
-    async def ask(self, query: Select[*Held]) -> Result[*Held]:
+    async def ask(self, query: Select[*Held], **values: Any) -> Result[*Held]:
         """Ask about what nothing that still waits to be written can change: nothing is written for it."""
         with self.session.no_autoflush:
-            return await self.session.execute(query)
+            return await self.session.execute(query, values)
+
+    async def look_up(self, query: Select[*Held], **values: Any) -> Sequence[Row[*Held]]:
+        """The rows that a question finds, once everything that waits is written; columns, and no objects."""
+        await self.session.flush()
+        return (await (await self.session.connection()).execute(query, values)).all()
+
+    async def write(self, statement: Insert | Update, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+        """Write to a table, past its objects, once everything that waits is written."""
+        await self.session.flush()
+        await (await self.session.connection()).execute(statement, values)
 
     async def obligation(self, number: int) -> Obligation:
         """An obligation that there is, as this transaction knows it."""

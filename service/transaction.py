@@ -38,6 +38,10 @@ _ADD_EVENT = insert(_EVENT).values(
     happened_at=bindparam("happened_at"), recorded_at=bindparam("recorded_at"), sealed=bindparam("sealed"), salt=bindparam("salt"),
     seal=bindparam("seal"),
 )  # fmt: skip
+# Made once, as every statement that one report asks: to make one costs as much as to run it.
+_SPILL = select(Spill).where(col(Spill.reference) == bindparam("reference"))
+_SPILL_HELD = _SPILL.with_for_update()
+_HISTORY = select(EventRow).where(col(EventRow.spill_id) == bindparam("spill_id")).order_by(col(EventRow.id))
 Held = TypeVarTuple("Held")
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
 # What follows all events of a transaction together, once everything else is done: each event with the number of its spill.
@@ -273,16 +277,15 @@ class Transaction:
         """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
         if "\x00" in reference:  # which PostgreSQL cannot even be asked about
             raise NotKnown("there is no such spill")
-        query = select(Spill).where(col(Spill.reference) == reference)
-        found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
+        query = _SPILL_HELD if self.writes else _SPILL
+        found: Spill | None = (await self.session.execute(query, {"reference": reference})).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
         return found
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
         """All events of a spill in the order they were recorded."""
-        query = select(EventRow).where(col(EventRow.spill_id) == spill.id).order_by(col(EventRow.id))
-        rows = (await self.session.execute(query)).scalars().all()
+        rows = (await self.session.execute(_HISTORY, {"spill_id": spill.id})).scalars().all()
         instead: dict[str, dict[str, Any]] = {}
         if any(row.destroyed_by for row in rows):
             for row in rows:

@@ -192,7 +192,7 @@ def _new_row(tx: Transaction, spill: Spill, number: int, decided: _Decided) -> O
     duty, event_no, occurrence = decided.key
     row = Obligation(
         id=number, spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="",
-        content={}, ladder=frozen_ladder(clock.ladder),
+        content={}, certification={}, strip=[], ladder=frozen_ladder(clock.ladder),
     )  # fmt: skip
     _take(row, decided, tx.now)
     tx.opened[number] = row

@@ -35,7 +35,7 @@ HOW = (
 )
 _NEAR_METERS = 75.0
 _METERS_A_DEGREE = 111_320.0
-# More than a 75-meter grid has cells from west to east, so that one number tells row and place; and the steps to a cell and those around it.
+# More than a 75-meter grid has cells from west to east, so that one number tells row and place; and the steps to a cell and around it.
 _CELLS_A_ROW = 10_000_000
 _AROUND = tuple(up * _CELLS_A_ROW + over for up in (-1, 0, 1) for over in (-1, 0, 1))
 # A record that must be kept for years is nothing that is done in time.

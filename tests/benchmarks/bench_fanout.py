@@ -115,6 +115,15 @@ async def plan(house: House, spill: Spill, model: Obligation, first: int, many: 
         tx.wakes_worker = True
 
 
+async def keep_planning(house: House, spill: Spill, model: Obligation, first: int, begins: datetime) -> None:
+    """Go on planning duties, two seconds at a time and two ahead, until cancelled."""
+    many = int(2 / EVERY_SECONDS)
+    while True:
+        await plan(house, spill, model, first, many, begins)
+        first, begins = first + many, begins + timedelta(seconds=2)
+        await asyncio.sleep(max(0.0, (begins - house.now()).total_seconds() - 2))
+
+
 async def lateness(house: House, channel: Slow, since: datetime) -> list[float]:
     """How late the alerts of duties that began since then were handed over, in seconds."""
     query = select(col(MessageRow.id), col(Obligation.begins_at)).join(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
@@ -142,7 +151,7 @@ async def measure(house: House, given: argparse.Namespace) -> None:
         await asyncio.sleep(given.seconds + 3)
         quiet = await lateness(house, channels["email"], begins)
         begins = house.now() + timedelta(seconds=1)
-        await plan(house, spill, model, many, 40 * many, begins)
+        planner = asyncio.create_task(keep_planning(house, spill, model, many, begins))
         async with transaction(house, "bench") as tx:
             staff = Staff("officer@chino.example", "officer", "chino")
             held = await tx.spill(spill.reference)
@@ -154,8 +163,9 @@ async def measure(house: House, given: argparse.Namespace) -> None:
             if not promised_after:
                 async with reading(house) as tx:
                     promised_after = 0.0 if await is_under_way(tx) else perf_counter() - issued
+        planner.cancel()
         until = house.now()
-        busy = [late for late in await lateness(house, channels["email"], begins)]
+        busy = await lateness(house, channels["email"], begins)
         news = sum(one.news for one in channels.values())
         async with reading(house) as tx:
             waits = await tx.session.scalar(

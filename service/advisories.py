@@ -286,3 +286,9 @@ async def public_one(tx: Transaction, number: int) -> list[Advisory]:
     first = or_(col(Advisory.id) == number, col(Advisory.follows) == number)
     chain = list((await tx.session.execute(select(Advisory).where(first).order_by(col(Advisory.id)))).scalars())
     return chain if chain and chain[0].follows is None else []
+
+
+async def chain_up_to(tx: Transaction, number: int) -> list[Advisory]:
+    """What was issued under a number, after all that it follows, the oldest first; nothing where there is none of this number."""
+    one = await tx.session.get(Advisory, number)
+    return [] if one is None else [each for each in await public_one(tx, one.follows or number) if (each.id or 0) <= number]

@@ -14,6 +14,7 @@ from sqlmodel import col
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
 from deadlines.inquiry import inquire
 from deadlines.strip import strip_as_json
+from service.administration_tables import SwitchedOff
 from service.errors import BadInput, Conflict, NotKnown
 from service.events import (
     AssessmentFailed,
@@ -86,8 +87,11 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     again what they were told already. Where reports were merged or taken apart, `stood` is what `standing_of` said before, so that what
     was done about a report counts, or no longer counts; nobody is told the same again then, either.
     A rule that is switched off in its city (service/switches.py) starts nothing here: the decision stands on record as withdrawn.
-    Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another.
+    Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another. What stands on record of
+    one whose record was destroyed stays as it is.
     """
+    if spill.destroyed_at is not None:
+        return
     decided: list[_Decided] = []
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
     off = await switched_off(tx, spill.city)
@@ -98,14 +102,13 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
         law = rulebook.law_of(spill.city)
         for clock in assess(facts, rulebook, tx.now).clocks:
             decided.append(_decide(rows.get(_key(clock, counts)), clock, counts, facts, law, calendar, stood))
-    new = [(_new_row(tx, spill, one), one) for one in decided if one.key not in rows]
+    unheard = [one for one in decided if one.key not in rows]
+    # Their events and messages need their numbers. They are written with these, all at once.
+    numbers = await tx.numbers("obligation", len(unheard)) if unheard else ()
+    new = [(_new_row(tx, spill, number, one), one) for number, one in zip(numbers, unheard, strict=True)]
     tx.session.add_all(row for row, _ in new)
-    await tx.session.flush()  # all of them at once: their events need their numbers
     for row, one in new:
-        if (entry := over(off, row.duty)) is not None:
-            await _withdraw(tx, spill, row, why_held(entry))
-        else:
-            await _open(tx, spill, row, one.clock)
+        await _begin(tx, spill, row, one.clock, over(off, row.duty))
     for one in decided:
         if (kept := rows.pop(one.key, None)) is not None:
             entry = over(off, kept.duty)
@@ -120,6 +123,13 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     due = [one.clock.due_at for one in decided if one.clock.occurrence]
     recurring = [moment for moment in due if moment and moment >= tx.now]
     spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
+
+
+async def _begin(tx: Transaction, spill: Spill, row: Obligation, clock: Clock, off: SwitchedOff | None) -> None:
+    if off is not None:
+        await _withdraw(tx, spill, row, why_held(off))
+    else:
+        await _open(tx, spill, row, clock)
 
 
 async def _withdraw(tx: Transaction, spill: Spill, row: Obligation, why: str) -> None:
@@ -184,14 +194,15 @@ def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
     row.reason = decided.problem
 
 
-def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
+def _new_row(tx: Transaction, spill: Spill, number: int, decided: _Decided) -> Obligation:
     clock = decided.clock
     duty, event_no, occurrence = decided.key
     row = Obligation(
-        spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
-        ladder=frozen_ladder(clock.ladder), city=spill.city or "",
+        id=number, spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="",
+        content={}, ladder=frozen_ladder(clock.ladder), city=spill.city or "",
     )  # fmt: skip
     _take(row, decided, tx.now)
+    tx.opened[number] = row
     return row
 
 

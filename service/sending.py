@@ -24,7 +24,10 @@ from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
 from service.leases import Leases
 from service.links import bounce_address, letter_of, unsubscribe_url
-from service.tables import Attempt, MessageRow, Obligation
+from service.logbook import about, hide
+from service.outbox import PATIENCE
+from service.tables import Attempt, MessageRow
+from service.tracing import span
 from service.transaction import House, Transaction, transaction
 
 log = logging.getLogger(__name__)
@@ -68,9 +71,21 @@ async def send(house: House, channel: Channel, claimed: Claim, answers: Answers,
 
 async def hand_over(house: House, channel: Channel, claimed: Claim, leases: Leases) -> Receipt:
     """Hand one claimed message to its channel and return the answer."""
+    with about(claimed.reference), span("send", channel=channel.name) as told:
+        hide(claimed.row.person)
+        receipt = await _hand_over(house, channel, claimed, leases)
+        told.set_attribute("outcome", receipt.outcome.value)
+        return receipt
+
+
+async def _hand_over(house: House, channel: Channel, claimed: Claim, leases: Leases) -> Receipt:
     row = claimed.row
     if problem := channel.problem_with(row.address):
         return Receipt(Outcome.REFUSED, None, problem)
+    if claimed.number == 1:
+        whom = "duty" if row.obligation_id is not None else "subscriber" if row.subscription_id is not None else "other"
+        late = (house.now() - (row.give_up_at - PATIENCE)).total_seconds()
+        house.measures.lateness.observe(max(0.0, late), channel=row.channel, whom=whom)
     letter, html = letter_of(house, row)
     message = Message(
         key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=letter, spill=claimed.reference,
@@ -106,6 +121,10 @@ class Answers:
                 await self._settle(batch)
 
     async def _settle(self, batch: list[tuple[Claim, Receipt]]) -> None:
+        with about(*(claimed.reference for claimed, _ in batch)):
+            await self._settle_at_once(batch)
+
+    async def _settle_at_once(self, batch: list[tuple[Claim, Receipt]]) -> None:
         try:
             async with asyncio.timeout(_SETTLED_WITHIN_SECONDS), transaction(self._house, self._worker) as tx:
                 await _settle(tx, self._worker, batch)
@@ -211,7 +230,7 @@ async def _silent_until(tx: Transaction, row: _Sent) -> datetime | None:
     hears = bool(settings.twilio_account_sid) and is_public_https(settings.public_url)
     if row.obligation_id is None or row.carried_by or row.channel not in _WITH_RECEIPTS or row.receipt in _SETTLED or not hears:
         return None
-    due_at = (await tx.session.get_one(Obligation, row.obligation_id)).due_at
+    due_at = (await tx.obligation(row.obligation_id)).due_at
     wait = timedelta(minutes=settings.silent_minutes)
     if due_at is not None and due_at > tx.now:
         wait = min(wait, max((due_at - tx.now) / 2, _SHORTEST_SILENCE))

@@ -14,7 +14,7 @@ from typing import Literal
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import checkpoints, identity_provider, passkeys, wiring
+from service import checkpoints, identity_provider, passkeys, tracing, wiring
 from service.clock import Now, real_now
 from service.clock_check import MOST_OFF, off_by, said
 from service.errors import BadInput
@@ -61,6 +61,10 @@ async def examine(house: House) -> list[str]:
     findings += await _channels(settings)
     findings += _callbacks(settings)
     findings += [_passkeys(settings), await _provider(settings)]
+    if problem := tracing.why_not():
+        findings.append(f"{'WARN ' if 'not installed' in problem else 'note '}  no spans for OpenTelemetry: {problem}")
+    else:
+        findings.append("ok     spans for OpenTelemetry are sent, without paths and names")
     findings += await _senders(house)
     findings.append(await _sent_today(house))
     findings += await _watched(house)
@@ -216,9 +220,12 @@ def channel_for(address: str) -> str:
 
 
 async def send_test(settings: Settings, address: str, by: str | None, now: Now = real_now) -> tuple[str, Receipt]:
-    """Send one test message through the real channel, once. Returns the channel and what came of it. Raises BadInput for a bad address."""
+    """Send one test message through the real channel, once. Returns the channel and what came of it.
+
+    Raises BadInput for a bad address, and where the settings of its channel are faulty.
+    """
     name = by or channel_for(address)
-    async with wiring.open_channels(settings) as channels:
+    async with wiring.open_channels(settings, name) as channels:
         return name, await send_test_by(channels[name], settings, address, now())
 
 

@@ -12,6 +12,7 @@ from service.chain_tables import ChainRecord as ChainRecord
 from service.chain_tables import Checkpoint as Checkpoint
 from service.columns import json_column, text_column
 from service.personal import ACTOR, rejoined
+from service.retention_tables import LegalHold as LegalHold
 from service.telling_tables import Advisory as Advisory
 from service.telling_tables import Closure as Closure
 from service.telling_tables import MessageTemplate as MessageTemplate
@@ -52,6 +53,11 @@ class Spill(SQLModel, table=True):
     officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
     # Why it came to it, a word of service/causes.py; empty while nobody knows.
     cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
+    # Since when nothing is left of its record but what the law counts by.
+    destroyed_at: datetime | None = None
+    # Since when its reporter wishes to be forgotten, and when that is to be tried next (None: it is done, or nobody wishes it).
+    forget_asked_at: datetime | None = None
+    forget_at: datetime | None = Field(default=None, index=True)
 
 
 class EventRow(SQLModel, table=True):

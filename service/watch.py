@@ -18,7 +18,7 @@ from sqlmodel import col
 from notifiers import Outcome
 from service.clock_check import MOST_OFF, off_by, said
 from service.escalation import next_climb_at
-from service.outbox import waits_since
+from service.outbox import EVENT_HOOK, waits_since
 from service.tables import Attempt, Heartbeat, MessageRow, Meta
 from service.transaction import House, Transaction, reading, transaction
 
@@ -166,6 +166,7 @@ async def providers_down(tx: Transaction) -> list[Down]:
         select(col(MessageRow.channel), col(Attempt.id), col(Attempt.started_at))
         .join(Attempt, col(Attempt.message_id) == col(MessageRow.id))
         .where(col(MessageRow.state).in_(("waiting", "sending")), col(MessageRow.tries) > 0, col(Attempt.outcome).in_(_FAILED))
+        .where(col(MessageRow.channel) != EVENT_HOOK)  # each receiver there is somebody else's, and has an alarm of its own
         .order_by(col(Attempt.id))
     )
     failed: dict[str, list[tuple[int, datetime]]] = {}

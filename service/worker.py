@@ -20,11 +20,26 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
+from service import (
+    checkpoints,
+    escalation,
+    former_contacts,
+    intake,
+    kept_files,
+    obligations,
+    outbox,
+    receipts,
+    sending,
+    telling,
+    turnstile,
+    wakeups,
+    watch,
+)
 from service.claims import Claim, claim, is_news
 from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
 from service.leases import Leases, hand_back
+from service.logbook import about
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
@@ -57,6 +72,7 @@ _FIRST_SIGNAL_SECONDS = 2.0
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
+_SWEEP_CONTACTS_SECONDS = 24 * 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
@@ -74,14 +90,19 @@ class Worker:
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
+        self._last_round: datetime | None = None
+
+    def works_at(self, now: datetime) -> bool:
+        """Whether this worker finished a round lately."""
+        return self._last_round is not None and now - self._last_round <= watch.LATE_AFTER
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
-        while await self._prepare() or await sending.deliver(self.house, self.channels, self.name):
+        while await self.prepare() or await sending.deliver(self.house, self.channels, self.name):
             pass
         return await self._note_round()
 
-    async def _prepare(self) -> bool:
+    async def prepare(self) -> bool:
         """Do what is due and is not sending. Returns whether there may be more of it. Raises ClockIsWrong."""
         await self._clock.agree()
         for step in (self._assess, self._climb, self._miss, self._tell_subscribers):
@@ -98,34 +119,43 @@ class Worker:
                 moments.append(max([subscribers, *self._held.values()]))
             following = min((moment for moment in moments if moment), default=None)
             await tx.session.merge(Heartbeat(worker=self.name, at=tx.now, next_wake_at=following))
+        self._last_round = tx.now
         return following
 
     async def _assess(self) -> int:
         async with reading(self.house) as tx:
             references = [spill.reference for spill in await obligations.due_assessments(tx)]
         for reference in references:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.assess_again(tx, await tx.spill(reference))
-            except Exception as error:  # one report that cannot be put to the law must not hold up the others
-                log.exception("%s could not be put to the law", reference)
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.note_failure(tx, await tx.spill(reference), error)
+            with about(reference):
+                await self._assess_one(reference)
         return len(references)
+
+    async def _assess_one(self, reference: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.assess_again(tx, await tx.spill(reference))
+        except Exception as error:  # one report that cannot be put to the law must not hold up the others
+            log.exception("%s could not be put to the law", reference)
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.note_failure(tx, await tx.spill(reference), error)
 
     async def _miss(self) -> int:
         """Use the next channel for messages of which no sign came."""
         async with reading(self.house) as tx:
             keys = await receipts.silent_messages(tx)
         for key in keys:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.give_up_waiting(tx, key)
-            except Exception:  # one that cannot be followed up must not hold up the others
-                log.exception("nothing was heard of message %s, and what should follow could not be done", key)
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.stop_waiting(tx, key)
+            with about():
+                await self._miss_one(key)
         return len(keys)
+
+    async def _miss_one(self, key: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.give_up_waiting(tx, key)
+        except Exception:  # one that cannot be followed up must not hold up the others
+            log.exception("nothing was heard of message %s, and what should follow could not be done", key)
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.stop_waiting(tx, key)
 
     async def _tell_subscribers(self) -> int:
         """What subscribers are told, a batch at a time, each kind in a transaction of its own: one that fails holds up no other."""
@@ -144,6 +174,10 @@ class Worker:
         return done
 
     async def _climb(self) -> int:
+        with about():
+            return await self._climb_at_once()
+
+    async def _climb_at_once(self) -> int:
         try:
             async with transaction(self.house, "spillclock") as tx:
                 due = await escalation.due_obligations(tx)
@@ -159,18 +193,22 @@ class Worker:
         async with reading(self.house) as tx:
             ids = [obligation.id for obligation in await escalation.due_obligations(tx)]
         for obligation_id in ids:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
-            except Exception as error:  # recorded as an alarm of its spill, and tried again
-                log.exception("the ladder of obligation %s could not be climbed", obligation_id)
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
-                    spill = await tx.session.get_one(Spill, obligation.spill_id)
-                    await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
+            with about():
+                await self._climb_one(obligation_id)
         return len(ids)
+
+    async def _climb_one(self, obligation_id: int | None) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
+        except Exception as error:  # recorded as an alarm of its spill, and tried again
+            log.exception("the ladder of obligation %s could not be climbed", obligation_id)
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
+                spill = await tx.session.get_one(Spill, obligation.spill_id)
+                await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
 
     async def run(self) -> None:
         """Work until cancelled: woken at the next due time, by a commit of this process, and every 30 seconds for safety.
@@ -188,6 +226,7 @@ class Worker:
                 loops.create_task(wakeups.listen(self.house))
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
+                loops.create_task(self._sweep_contacts())
                 if self.house.settings.checkpoints_go_to:
                     loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
@@ -241,7 +280,7 @@ class Worker:
             await ear.wait()
             ear.clear()  # before the work: a ring during it is kept
             try:
-                while await self._prepare():
+                while await self.prepare():
                     pass
                 following = await self._note_round()
             except ClockIsWrong:
@@ -280,6 +319,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
             await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
+
+    async def _sweep_contacts(self) -> None:
+        """Forget what contacts were before a change that is too old to be undone: at the start, and every day."""
+        while True:
+            try:
+                await former_contacts.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
+            await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
 
     async def _make_checkpoints(self) -> None:
         """Send signed checkpoints of the record away, as often as the settings say."""

@@ -164,6 +164,7 @@ LONG = (
     "test_stop_and_start",
     "test_subscriptions",
     "test_turnstile",
+    "test_upgrade",
     "test_watch",
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"

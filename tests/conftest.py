@@ -160,6 +160,7 @@ LONG = (
     "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
+    "test_simulation",
     "test_status_in_chromium",
     "test_stop_and_start",
     "test_subscriptions",

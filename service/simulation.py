@@ -45,7 +45,7 @@ _SPILL_IS_KEY = ("spill", "public_spill", "board_line", "spill_words")
 _VIA_OBLIGATION, _VIA_MESSAGE = ("followup",), ("attempt", "delivery_receipt")
 _STREET, _WORD = "Xstreetx", "Xwordx"
 _CLOSED, _OPEN = 24, 6
-_RARE_WORDS, _AT_A_TIME = 4_000, 1_000
+_RARE_WORDS, _AT_A_TIME, _CACHE_KB = 4_000, 500, 200_000
 _OPEN_OF_ALL = 0.01
 _DAY = re.compile(r"\b20\d\d-[01]\d-[0-3]\d(?=[T ])")
 _OBLIGATION = re.compile(r'("obligation": ?)(\d+)')
@@ -286,17 +286,21 @@ async def fill(house: House, cities: int, years: float, seed: int = 1) -> AsyncI
     plan = [(closed[number % len(closed)], back) for number, back in enumerate(weeks)]
     plan += [(opened[number % len(opened)], 0) for number in range(still_open)]
     columns = {table: _columns(table) for table in (*_TABLES, "chain_record")}
+    engine = open_engine(house.settings, durable=False)  # what is made up can be made up again
     for start in range(0, len(plan), _AT_A_TIME):
         made: dict[str, list[tuple[Any, ...]]] = {table: [] for table in columns}
         for pattern, back in plan[start : start + _AT_A_TIME]:
             copier.copy(pattern, back, made)
-        async with house.engine.begin() as connection:
-            if not house.settings.is_embedded:
+        async with engine.begin() as connection:
+            if house.settings.is_embedded:
+                await connection.execute(text(f"PRAGMA cache_size = -{_CACHE_KB}"))
+            else:
                 for setting in ("statement_timeout = 0", "synchronous_commit = off", "TimeZone = 'UTC'"):
                     await connection.execute(text(f"SET LOCAL {setting}"))
             for table, rows in made.items():
                 await _write(connection, table, columns[table], rows)
         yield min(len(plan), start + _AT_A_TIME)
+    await engine.dispose()
     await _settle(house, copier)
 
 
@@ -307,7 +311,9 @@ async def _patterns(house: House, history: History) -> tuple[list[_Pattern], lis
         settings = house.settings.model_copy(update=own)
         now = house.now()
         stage = _Stage(now)
-        stage.house = replace(house, settings=settings, engine=open_engine(settings, durable=False), now=stage.now, ends={}, bell=Bell())
+        stage.house = replace(
+            house, settings=settings, engine=open_engine(settings, durable=False), now=stage.now, ends={}, bell=Bell(), watches_clock=False
+        )
         channels: dict[str, Channel] = {name: FileChannel(settings.outbox_path, name) for name in ("email", "sms", "voice")}
         stage.worker = Worker(stage.house, channels, "simulation")
         try:

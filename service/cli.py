@@ -109,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
     )
     _backup_commands(command)
+    _simulate_arguments(command("simulate", _later("simulate"), "fill an empty database with a believable history, and measure it"))
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
@@ -230,6 +231,12 @@ def _retention_commands(commands: Any, command: Callable[..., argparse.ArgumentP
         made.add_argument("reason", metavar="REASON", help="why, and who said so; stays on record")
     destroy.add_argument("--reason", default="", metavar="TEXT", help="who decided it, and by which schedule or resolution")
     destroy.add_argument("--yes", action="store_true", help="destroy it; it cannot be brought back")
+
+
+def _simulate_arguments(simulate: argparse.ArgumentParser) -> None:
+    simulate.add_argument("--cities", type=int, default=482, metavar="NUMBER", help="as many reports as so many cities get (default: 482)")
+    simulate.add_argument("--years", type=float, default=5, metavar="YEARS", help="(default: 5)")
+    simulate.add_argument("--seed", type=int, default=1, metavar="NUMBER", help="another history of the same kind (default: 1)")
 
 
 def _rq_arguments(quantity: argparse.ArgumentParser) -> None:

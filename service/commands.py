@@ -30,6 +30,7 @@ from service import (
     retention_command,
     rota_command,
     settings_check,
+    simulate_command,
     tracing,
 )
 from service.errors import BadInput, SpillclockError
@@ -339,5 +340,6 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "audit_checkpoint": _audit_checkpoint,
     "backup": _told(backup_command.backup),
     "restore": _told(backup_command.put_back),
+    "simulate": _told(simulate_command.simulate),
     "doctor": _doctor,
 }

@@ -161,10 +161,12 @@ LONG = (
     "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
+    "test_simulation",
     "test_status_in_chromium",
     "test_stop_and_start",
     "test_subscriptions",
     "test_turnstile",
+    "test_upgrade",
     "test_watch",
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"

@@ -7,9 +7,11 @@ from pydantic import Field, JsonValue
 from service.case_events import CauseFound as CauseFound
 from service.case_events import DuplicateGivenBack as DuplicateGivenBack
 from service.case_events import DuplicateTaken as DuplicateTaken
+from service.case_events import ForwardAnswered as ForwardAnswered
 from service.case_events import OfficerAssigned as OfficerAssigned
 from service.case_events import ParticularsRecorded as ParticularsRecorded
 from service.case_events import PersonalDestroyed as PersonalDestroyed
+from service.case_events import SpillForwarded as SpillForwarded
 from service.case_events import SpillMerged as SpillMerged
 from service.case_events import SpillReferred as SpillReferred
 from service.case_events import SpillSplit as SpillSplit

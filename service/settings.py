@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
@@ -89,6 +91,9 @@ class Settings(PackSettings, ProviderSettings):
     # Where signed checkpoints of the record go, every so many hours: e-mail and https addresses and paths of files, separated by commas.
     checkpoint_to: str = ""
     checkpoint_hours: float = Field(default=24, ge=0.25, le=24 * 31)
+    # The Open311 systems that spills are handed on to: chino=https://311.chino.gov/open311/v2?service_code=SPILL&api_key=..., with blanks
+    # between several.
+    open311_forward: SecretStr = SecretStr("")
     # The proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas; empty where there is none.
     trusted_proxies: str = "127.0.0.1,::1"
     # How many times the limits of service/turnstile.py one sender is given; 0 switches them off.
@@ -126,6 +131,13 @@ class Settings(PackSettings, ProviderSettings):
         parts = urlsplit(value.get_secret_value())
         if value.get_secret_value() and (parts.scheme not in ("http", "https") or not parts.netloc):
             raise ValueError("it is no web address; right would be: https://hc.example.org/ping/..., or nothing")
+        return value
+
+    @field_validator("open311_forward")
+    @classmethod
+    def _forwards_can_be_read(cls, value: SecretStr) -> SecretStr:
+        for number, part in enumerate(value.get_secret_value().split(), 1):
+            _read_forward(part, number)
         return value
 
     @field_validator("metrics_token")
@@ -211,6 +223,11 @@ class Settings(PackSettings, ProviderSettings):
         return tuple((_way_to(address), address) for address in dict.fromkeys(_listed(self.checkpoint_to)))
 
     @property
+    def forwards(self) -> Mapping[str, Forward]:
+        """The Open311 system that spills of a city are handed on to, by city."""
+        return dict(_read_forward(part, number) for number, part in enumerate(self.open311_forward.get_secret_value().split(), 1))
+
+    @property
     def served(self) -> tuple[str, ...]:
         """The pack ids of the cities that are served, in the order given; empty where every city with a pack is."""
         return tuple(dict.fromkeys(_listed(self.cities)))
@@ -288,6 +305,34 @@ class Settings(PackSettings, ProviderSettings):
         finally:
             draft.unlink()
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """An Open311 system of a city: its endpoint without a slash, the service that a spill is there, and what it asks of callers."""
+
+    url: str
+    service_code: str
+    jurisdiction_id: str = ""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def host(self) -> str:
+        """The name of its machine, for people."""
+        return urlsplit(self.url).hostname or ""
+
+
+def _read_forward(part: str, number: int) -> tuple[str, Forward]:
+    """One entry of OPEN311_FORWARD. Raises ValueError without repeating it: it may hold a key."""
+    city, equals, address = part.partition("=")
+    parts = urlsplit(address)
+    asked = dict(parse_qsl(parts.query))
+    unknown = sorted(set(asked) - {"service_code", "jurisdiction_id", "api_key"})
+    if not equals or parts.scheme not in ("http", "https") or not parts.hostname or not asked.get("service_code") or unknown:
+        right = "chino=https://311.example.gov/open311/v2?service_code=SPILL, and where they are needed &jurisdiction_id= and &api_key="
+        raise ValueError(f"entry {number} cannot be read; right would be: {right}")
+    url = parts._replace(query="", fragment="").geturl().rstrip("/")
+    return city.strip(), Forward(url, asked["service_code"], asked.get("jurisdiction_id", ""), asked.get("api_key", ""))
 
 
 def _listed(value: str) -> list[str]:

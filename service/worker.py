@@ -22,6 +22,7 @@ from notifiers import Channel, Outcome
 from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
+from service.forwarding import Forwarder
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
@@ -47,6 +48,7 @@ _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
+_FORWARD_SECONDS = 10.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
@@ -61,6 +63,7 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._answers = sending.Answers(house, self.name)
         self._calendars = Calendars(house)
+        self._forwarder = Forwarder(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
@@ -166,6 +169,8 @@ class Worker:
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
+                if self.house.settings.forwards:
+                    loops.create_task(self._forward())
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
                 if self.house.settings.checkpoints_go_to:
@@ -208,6 +213,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while reading calendars; trying again", self.name)
             await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
+
+    async def _forward(self) -> None:
+        """Hand spills on to the Open311 systems of cities and ask for news of them, in a loop of its own, as with calendars."""
+        while True:
+            try:
+                await self._forwarder.do_due()
+            except Exception:  # a blip of the database ends nothing
+                self._faults.tell(f"worker {self.name} failed while handing on to Open311; trying again")
+            await asyncio.sleep(_FORWARD_SECONDS)
 
     async def _sweep_files(self) -> None:
         """Remove files that a stopped process left on the disk and no record names, a few times a day."""

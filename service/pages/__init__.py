@@ -3,7 +3,8 @@
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
 that staff send (`discharger_links`); staff sign in (`sign_in`, `provider`), see the board (`board`; `live` tells open pages what changes)
 on a map (`board_map`) and on a wall (`wall`), work on one spill (`spill`, `place`), also at the kerb (`kerb`), merge, split and refer it
-(`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
+(`whole_spills`), hand it on to the city's 311
+(`forwarding`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
@@ -37,6 +38,7 @@ from service.pages import (
     discharger_reports,
     due_times,
     event_hooks,
+    forwarding,
     held,
     kerb,
     law,
@@ -78,7 +80,7 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, due_times, event_hooks, passkeys, users, live, board_map, wall, administration, contacts, packs):
+for part in (account, due_times, event_hooks, forwarding, passkeys, users, live, board_map, wall, administration, contacts, packs):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)

@@ -222,6 +222,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
+    Scene("forward", "/staff/spills/{spill}/forward", staff=True),
     Scene("webhooks", "/staff/settings/webhooks", unfold, staff=True),
     Scene("webhooks-fault", "/staff/settings/webhooks", send("/staff/settings/webhooks", name="", address="https://10.0.0.1/"), staff=True),
     Scene("webhook-made", "/staff/settings/webhooks", _HOOK, staff=True),

@@ -247,6 +247,8 @@ _STAFF: dict[str, Asked] = {
     "GET /open311/v2/requests/{name}.{form}": Asked(path={"name": "reference", "form": "json"}),
     "GET /open311/v2/tokens/{token}.{form}": Asked(path={"form": "json"}),
     "POST /open311/v2/requests.{form}": Asked({"service_code": "sewage", "lat": "34.01", "long": "-117.69"}, path={"form": "json"}),
+    "POST /api/v1/spills/{reference}/forward": Asked(json={"description": "Sewage in the street."}),
+    "POST /staff/spills/{reference}/forward": Asked({"description": "Sewage in the street."}),
     "GET /staff/settings/webhooks/{number}": Asked(path={"number": "webhook"}),
     "POST /staff/settings/webhooks": Asked(_WEBHOOK),
     "POST /staff/settings/webhooks/{number}": Asked({"do": "test"}, path={"number": "webhook"}),

@@ -143,6 +143,8 @@ class Transaction:
         self.now = now
         self.actor = actor
         self.wakes_worker = False
+        # The city's past is taken in: subscribers hear nothing of it.
+        self.quietly = False
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
         self._recorded: list[tuple[int, SpillEvent]] = []

@@ -13,7 +13,8 @@ Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Staff keep their own account (`account`, `passkeys`) and their calendars of due times (`due_times`), administrators
 the accounts of others (`users`); how everything is set up stands in
-`administration`, which systems are sent events in `event_hooks`, who fills the roles in `contacts`, which law counts in `packs`.
+`administration`, which systems are sent events in `event_hooks`, earlier spills come in by `importing`,
+who fills the roles in `contacts`, which law counts in `packs`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -40,6 +41,7 @@ from service.pages import (
     event_hooks,
     forwarding,
     held,
+    importing,
     kerb,
     law,
     live,
@@ -80,7 +82,21 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, due_times, event_hooks, forwarding, passkeys, users, live, board_map, wall, administration, contacts, packs):
+for part in (
+    account,
+    due_times,
+    event_hooks,
+    forwarding,
+    importing,
+    passkeys,
+    users,
+    live,
+    board_map,
+    wall,
+    administration,
+    contacts,
+    packs,
+):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)

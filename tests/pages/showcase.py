@@ -223,6 +223,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
     Scene("forward", "/staff/spills/{spill}/forward", staff=True),
+    Scene("import", "/staff/settings/import", staff=True),
+    Scene("import-fault", "/staff/settings/import", send("/staff/settings/import"), staff=True),
     Scene("webhooks", "/staff/settings/webhooks", unfold, staff=True),
     Scene("webhooks-fault", "/staff/settings/webhooks", send("/staff/settings/webhooks", name="", address="https://10.0.0.1/"), staff=True),
     Scene("webhook-made", "/staff/settings/webhooks", _HOOK, staff=True),

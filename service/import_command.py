@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,23 +20,32 @@ _SHOWN = 20
 
 async def import_sheet(house: House, given: argparse.Namespace) -> AsyncIterator[str]:
     """Take a sheet in, or try it, and say in lines how it was read and what became of its rows. Raises BadInput, OSError."""
-    sheet = read_sheet(Path(given.file).read_bytes())
+    sheet = await asyncio.to_thread(_sheet, given.file)
     mapping = checked_mapping(sheet, {**guessed(sheet.headings), **_given(given.map)})
     for line in _read_as(sheet, mapping):
         yield line
     wanted = Import(given.city, Path(given.file).name, sheet, mapping, alerts=given.alert_past)
     rows = [row async for row in take_in_rows(house, wanted, ACTOR, dry=given.dry_run)]
     if given.report:
-        path = Path(given.report)
-        path.touch(mode=0o600, exist_ok=False)
-        path.write_bytes(report_of(sheet, rows))
-        yield f"{path}: what became of each row"
+        await asyncio.to_thread(_write, given.report, report_of(sheet, rows))
+        yield f"{given.report}: what became of each row"
     for row in [row for row in rows if row.remarks][: None if given.all else _SHOWN]:
         yield f"row {row.number}: {row.outcome}{f' as {row.reference}' if row.reference else ''}: {'; '.join(row.remarks)}"
     counted = Counter(row.outcome for row in rows)
     yield ", ".join(f"{many} {outcome}" for outcome, many in counted.items())
     if given.dry_run:
         yield "Nothing was kept: this was a dry run."
+
+
+def _sheet(name: str) -> Sheet:
+    return read_sheet(Path(name).read_bytes())
+
+
+def _write(name: str, content: bytes) -> None:
+    """Write a new file that nobody else may read. Raises OSError where there is one already."""
+    path = Path(name)
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_bytes(content)
 
 
 def _given(pairs: list[str]) -> dict[str, str]:

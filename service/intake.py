@@ -36,6 +36,8 @@ _ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, NO_MESSAGE, *IN_WORDS)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language", "said")
 # Where the raw record of a report from a sheet keeps the row as it came.
 IMPORTED = "imported"
+# And where that of one by mail keeps its subject, and what of it was not kept.
+MAILED = "mail"
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
 _FUTURE_SLACK = timedelta(minutes=5)
@@ -244,7 +246,7 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     if not is_staff and staff_only:
         reading.flags.append(f"only staff may state: {', '.join(staff_only)}; kept in the record, not used")
         known = {key: value for key, value in known.items() if key in PUBLIC_KEYS}
-    unknown = sorted(clean(key)[:60] for key in set(given) - set(PUBLIC_KEYS) - set(FACT_KEYS) - {IMPORTED})
+    unknown = sorted(clean(key)[:60] for key in set(given) - set(PUBLIC_KEYS) - set(FACT_KEYS) - {IMPORTED, MAILED})
     if unknown:
         reading.flags.append(f"not understood: {', '.join(unknown[:20])}; kept in the record")
     if "jurisdiction" not in known and reading.facts.get("jurisdiction"):

@@ -84,6 +84,8 @@ class Settings(PackSettings, ProviderSettings):
     # Where mail bounces to, and the secret by which inbound mail is taken; without the secret there is no way for it to us.
     bounce_address: str = ""
     mail_hook_secret: SecretStr = SecretStr("")
+    # A Maildir that a mail server lays mail for reports into; read every ten seconds.
+    report_maildir: Path | None = None
     # Asked for by GET every so many minutes while all is well; and the token that /metrics needs (without: this machine alone).
     deadman_url: SecretStr = SecretStr("")
     deadman_minutes: float = Field(default=5, gt=0, le=1440)
@@ -124,6 +126,15 @@ class Settings(PackSettings, ProviderSettings):
     @classmethod
     def _hook_secret_is_long(cls, value: SecretStr) -> SecretStr:
         return _long_enough(value, "it is too short to keep forged mail out")
+
+    @field_validator("report_maildir", mode="before")
+    @classmethod
+    def _maildir_is_one(cls, value: object) -> object:
+        if value in (None, ""):
+            return None
+        if not (Path(str(value)) / "new").is_dir():
+            raise ValueError(f"{str(value)!r} is no Maildir; right would be: a folder with a folder `new` in it, or nothing")
+        return value
 
     @field_validator("deadman_url")
     @classmethod

@@ -13,13 +13,28 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
-from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
+from service import (
+    checkpoints,
+    escalation,
+    intake,
+    kept_files,
+    mailed_reports,
+    obligations,
+    outbox,
+    receipts,
+    sending,
+    telling,
+    turnstile,
+    wakeups,
+    watch,
+)
 from service.claims import Claim, claim
 from service.events import AssessmentFailed
 from service.forwarding import Forwarder
@@ -48,7 +63,7 @@ _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
-_FORWARD_SECONDS = 10.0
+_FORWARD_SECONDS = _MAIL_SECONDS = 10.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
@@ -169,6 +184,8 @@ class Worker:
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
+                if self.house.settings.report_maildir:
+                    loops.create_task(self._take_mail(self.house.settings.report_maildir))
                 if self.house.settings.forwards:
                     loops.create_task(self._forward())
                 loops.create_task(self._sweep_files())
@@ -213,6 +230,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while reading calendars; trying again", self.name)
             await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
+
+    async def _take_mail(self, folder: Path) -> None:
+        """Take in what comes into the Maildir for reports."""
+        while True:
+            try:
+                await mailed_reports.take_from_maildir(self.house, folder)
+            except Exception:  # a blip of the database or the disk ends nothing
+                self._faults.tell(f"worker {self.name} failed while taking in mailed reports; trying again")
+            await asyncio.sleep(_MAIL_SECONDS)
 
     async def _forward(self) -> None:
         """Hand spills on to the Open311 systems of cities and ask for news of them, in a loop of its own, as with calendars."""

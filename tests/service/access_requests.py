@@ -144,6 +144,7 @@ _PUBLIC: dict[str, Asked] = {
     "POST /hooks/twilio/status/{key}": _twilio(MessageSid="SM1", MessageStatus="delivered"),
     "POST /hooks/twilio/sms": _twilio(From="+19095550102", To="+19095550123", Body="we are there", MessageSid="SM2"),
     "POST /hooks/twilio/voice/{key}": _twilio(Digits="1", CallSid="CA1"),
+    "POST /hooks/mail/report": Asked(proof=_secret(MAIL_SECRET, content=b"From: a@example.org\r\nSubject: x\r\n\r\nx\r\n")),
     "POST /hooks/mail": Asked(proof=_secret(MAIL_SECRET, content=b"From: a@example.org\r\nSubject: x\r\n\r\nx\r\n")),
     "GET /metrics": Asked(proof=_secret(NUMBERS_SECRET)),
     "POST /report": Asked({"description": "Brown water in the street"}),

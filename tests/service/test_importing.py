@@ -85,7 +85,7 @@ def test_what_is_no_sheet_is_refused_with_what_would_be_right(content: bytes, to
 
 def test_ragged_rows_and_headings_of_one_name_are_kept_apart() -> None:
     sheet = sheets.read_sheet(b"Date,,Date\n2017-01-01\n2017-01-02,b,c,beyond,it\n")
-    assert sheet.headings == ("Date", "column 2", "Date (2)")
+    assert sheet.headings == ("Date", "column 2", "Date (3)")
     assert sheet.rows == (("2017-01-01", "", ""), ("2017-01-02", "b", "c, beyond, it"))
 
 

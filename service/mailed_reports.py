@@ -1,7 +1,8 @@
 """A mail to the mailbox for reports becomes a report: its words, its pictures, and its sender as the contact. Whatever is odd is kept.
 
-Nothing is answered from here, so nothing can go round in circles. What a machine sent (out of office, lists, bounces, our own mail) is no
-report: it is kept for staff to read, as other mail that comes in.
+Its sender gets what every reporter with an address gets, a few an hour at most: the link to follow it. What a machine sent (out of office,
+lists, bounces, our own mail) and what answers a message of ours is no report, so that nothing goes round in circles: it is kept for staff,
+as other mail that comes in.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from email.policy import default as default_policy
 from email.utils import parseaddr
 from pathlib import Path
 
+from sqlalchemy import func, select
+from sqlmodel import col
+
 from service import bounces, turnstile
 from service.events import FilesLeftOut
 from service.held_reports import UNPROVEN
@@ -26,7 +30,8 @@ from service.incoming_bodies import MAX_MAIL_BYTES, READ_OF_MAIL_BYTES, CannotKe
 from service.intake import MAILED, Arrival, take_in
 from service.kept_files import PHOTO, Belonging, take_in_files
 from service.spills import clean
-from service.transaction import House, transaction
+from service.tables import MessageRow
+from service.transaction import House, reading, transaction
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +42,7 @@ _MOST_PARTS = 300
 _WHERE = re.compile(
     r"^\W*(?:address|location|where|place|direcci[oó]n|lugar|d[oó]nde)\s*[:=]\s*(\S.{2,300})$", re.IGNORECASE | re.MULTILINE
 )
+_KEY = re.compile(r"<([0-9a-f]{32})@")
 _TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _BREAKS = re.compile(r"<(?:br|/p|/div|/tr|/li)\b[^>]*>", re.IGNORECASE)
 
@@ -51,6 +57,8 @@ class Mailed:
     words: str = ""
     identity: str = ""
     is_automatic: bool = False
+    # What of the messages that it answers may be a key of ours.
+    answers: tuple[str, ...] = ()
     pictures: list[Upload] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
@@ -58,7 +66,7 @@ class Mailed:
 async def take_report(house: House, raw: bytes) -> str:
     """Take a mail in as a report. Returns what was done: its reference, or how a mail that is no report was kept; `repeated`."""
     mailed = read_mailed(raw)
-    if mailed.is_automatic:
+    if mailed.is_automatic or await _answers_us(house, mailed):
         return await bounces.take_mail(house, raw[:READ_OF_MAIL_BYTES])
     standing = await turnstile.pass_through(house, turnstile.REPORT, mailed.sender or "unknown")
     doubts = [UNPROVEN] if standing.needs_proof or standing.retry_after else []
@@ -68,6 +76,17 @@ async def take_report(house: House, raw: bytes) -> str:
     if mailed.pictures or mailed.left_out:
         await _keep(house, taken.reference, mailed)
     return taken.reference
+
+
+async def _answers_us(house: House, mailed: Mailed) -> bool:
+    """Whether it answers a message of ours, or is from the very address that ours are from."""
+    if mailed.sender and mailed.sender.lower() == parseaddr(house.settings.mail_from)[1].lower():
+        return True
+    if not mailed.answers:
+        return False
+    async with reading(house) as tx:
+        query = select(func.count()).select_from(MessageRow).where(col(MessageRow.id).in_(mailed.answers))
+        return bool(await tx.session.scalar(query))
 
 
 def _body(mailed: Mailed) -> dict[str, object]:
@@ -121,6 +140,7 @@ def _read(mail: Message, identity: str) -> Mailed:
     mailed = Mailed(
         sender=clean(sender)[:320], name=clean(name)[:200], subject=clean(_header(mail, "Subject"))[:300],
         identity=f"mail:{own}"[:400] if own else identity, is_automatic=_is_automatic(mail),
+        answers=tuple(_KEY.findall(f"{_header(mail, 'In-Reply-To')} {_header(mail, 'References')}".lower())[:20]),
     )  # fmt: skip
     texts: dict[str, str] = {}
     for part in _parts(mail):

@@ -56,7 +56,7 @@ async def test_a_mail_becomes_a_report_with_its_words_place_pictures_and_sender(
     async with reading(home.house) as tx:
         [file] = (await tx.session.execute(select(KeptFile))).scalars()
     assert (file.name, file.media_type, file.is_shown) == ("curb.jpg", "image/jpeg", True)
-    assert [event.files for _, event in await home.history(reference) if event.kind == "files:left-out"] == [[("letter.pdf", "kind")]]
+    assert [event.files for _, event in await home.history(reference) if event.kind == "file:left-out"] == [[("letter.pdf", "kind")]]
     assert not any("not understood" in flag for flag in spill.flags)
 
 
@@ -89,10 +89,21 @@ async def test_what_a_machine_sent_is_no_report_and_is_kept_for_staff(home: Hous
     assert await many(home, Reply) <= 1
 
 
-async def test_nothing_is_answered_to_the_sender_of_a_mail(home: Household) -> None:
-    await taken(home, a_mail())
+async def test_the_sender_gets_the_link_to_follow_it_once_and_what_answers_that_is_no_report(home: Household) -> None:
+    reference = await taken(home, a_mail())
     await home.work()
-    assert [line["to"] for line in home.outbox() if line["to"] == "ann@example.org"] == []
+    [line] = [line for line in home.outbox() if line["to"] == "ann@example.org"]
+    assert "https://spills.example.gov/status/" in line["text"]
+    for header in ("In_Reply_To", "References"):
+        answer = a_mail("I am away until Monday.", Message_ID=f"<{header}@example.org>", **{header: f"<{line['key']}@chino.gov>"})
+        assert await taken(home, answer) == "reply"
+    assert (await many(home, Spill), await many(home, Reply)) == (1, 2)
+    assert await taken(home, a_mail(Message_ID="<9@example.org>", In_Reply_To="<other@example.org>")) != reference
+
+
+async def test_mail_from_our_own_address_is_no_report(tmp_path: Path) -> None:
+    async with a_household(tmp_path, mail_from="Spills <ann@example.org>") as home:
+        assert await taken(home, a_mail()) == "reply"
 
 
 HOSTILE: dict[str, bytes] = {
@@ -118,7 +129,7 @@ async def test_one_that_is_too_large_is_cut_and_says_so(home: Household, monkeyp
     mail = a_mail("x" * 2_000_000)
     spill = await home.spill(await taken(home, mail))
     assert len(spill.description) == mailed_reports.LONGEST_WORDS
-    [event] = [event for _, event in await home.history(spill.reference) if event.kind == "files:left-out"]
+    [event] = [event for _, event in await home.history(spill.reference) if event.kind == "file:left-out"]
     assert event.files == [("what came after 1 MB", "kind")]
 
 

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -29,6 +29,7 @@ from service.transaction import House, Transaction, transaction
 
 # A clock that was due before that is the past: nobody can still do anything about it in time.
 LONG_PAST = timedelta(days=1)
+_ALL_OF_THEM = datetime.max.replace(tzinfo=UTC)
 _PAST = "from the city's earlier records: it was due before they came into Spillclock, and is not followed up here"
 _DAY_FORMS = ("%m/%d/%Y", "%m/%d/%y", "%m-%d-%Y", "%Y/%m/%d", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y")
 _CLOCK_FORMS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p", "%I %p", "%H%M")
@@ -117,9 +118,10 @@ async def _take_in(house: House, wanted: Import, number: int, cells: Sequence[st
     row = Row(number, "cannot be kept")
     try:
         async with transaction(house, actor) as tx:
-            spill, was_there = await take_in_past(tx, arrival)
+            rests_before = _rests_before(tx, wanted, _said(wanted, cells))
+            spill, was_there = await take_in_past(tx, arrival, rests_before)
             if not was_there:
-                await _settle(tx, wanted, spill, _said(wanted, cells))
+                await _settle(tx, spill, _said(wanted, cells), rests_before)
             odd = tuple(dict.fromkeys([*remarks, *spill.flags]))
             row = Row(number, "there already" if was_there else "imported", "" if dry and not was_there else spill.reference, odd)
             if dry:
@@ -133,15 +135,20 @@ async def _take_in(house: House, wanted: Import, number: int, cells: Sequence[st
     return row
 
 
-async def _settle(tx: Transaction, wanted: Import, spill: Spill, said: Mapping[str, str]) -> None:
-    """Name who spilled it, and let the clocks of the past rest."""
+def _rests_before(tx: Transaction, wanted: Import, said: Mapping[str, str]) -> datetime | None:
+    """Clocks due before this moment are the past; all of them where the row tells no day, and none where alerts are wanted."""
+    if wanted.alerts:
+        return None
+    has_day = "known_at" in said and _moment(said, "known_at", tx.house.rulebook.zones[wanted.city]) is not None
+    return tx.now - LONG_PAST if has_day else _ALL_OF_THEM
+
+
+async def _settle(tx: Transaction, spill: Spill, said: Mapping[str, str], rests_before: datetime | None) -> None:
+    """Name who spilled it, and waive the clocks of the past, so that they do not stand as overdue for ever."""
     if said.get("discharger"):
         await name_discharger(tx, spill, said["discharger"][:200], "", "")
-    if wanted.alerts:
-        return
-    has_day = "known_at" in said and _moment(said, "known_at", tx.house.rulebook.zones[wanted.city]) is not None
     for row in await of_spill(tx, spill):
-        is_past = row.due_at is not None and (row.due_at < tx.now - LONG_PAST or not has_day)
+        is_past = rests_before is not None and row.due_at is not None and row.due_at < rests_before
         if row.state in OPEN_STATES and is_past and row.act != "retention":
             await waive(tx, row, spill, _PAST)
 

@@ -100,15 +100,16 @@ async def take_in(house: House, arrival: Arrival) -> Intake:
         return await _keep_and_flag(house, reference, error)
 
 
-async def take_in_past(tx: Transaction, arrival: Arrival) -> tuple[Spill, bool]:
+async def take_in_past(tx: Transaction, arrival: Arrival, rests_before: datetime | None) -> tuple[Spill, bool]:
     """Take in a report of the city's own past, from its sheets, in the running transaction: the spill, and whether it was there before.
 
-    Nobody is asked to look at it, and subscribers hear nothing of it. Raises BadInput where its key came with another body.
+    Nobody is asked to look at it, and subscribers hear nothing of it. Clocks that were due before `rests_before` alert nobody; None: all do.
+    Raises BadInput where its key came with another body.
     """
     kept = await _kept_answer(tx, arrival)
     if kept is not None:
         return await tx.spill(kept.reference), True
-    tx.quietly = True
+    tx.quietly, tx.rests_before = True, rests_before
     spill = await _store(tx, arrival)
     await read_and_assess(tx, spill)
     return spill, False

@@ -103,7 +103,7 @@ async def take_in(house: House, arrival: Arrival) -> Intake:
 async def take_in_past(tx: Transaction, arrival: Arrival, rests_before: datetime | None) -> tuple[Spill, bool]:
     """Take in a report of the city's own past, from its sheets, in the running transaction: the spill, and whether it was there before.
 
-    Nobody is asked to look at it, and subscribers hear nothing of it. Clocks that were due before `rests_before` alert nobody; None: all do.
+    Nobody is asked to look at it, and subscribers hear nothing of it. Clocks due before `rests_before` alert nobody; None: all do.
     Raises BadInput where its key came with another body.
     """
     kept = await _kept_answer(tx, arrival)

@@ -118,6 +118,8 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.DuplicateGivenBack: _of("reason"),
     events.SpillSplit: _of("part", "reason"),
     events.SplitOff: _of("origin", "reason"),
+    events.SpillForwarded: _of("where", "number", "words"),
+    events.ForwardAnswered: _of("number", "notes"),
     events.SpillReferred: _of("agency", "contact", "sent", "because"),
     events.OfficerAssigned: _of("officer"),
     events.CauseFound: _of("cause", "note"),

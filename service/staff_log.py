@@ -41,6 +41,7 @@ KINDS: Mapping[str, str] = {
     "due-times:made": "Calendar of due times made",
     "due-times:replaced": "Address of a calendar of due times replaced",
     "due-times:ended": "Calendar of due times ended",
+    "sheet:imported": "Sheet of earlier spills imported",
     "hook:added": "Webhook added",
     "hook:changed": "Webhook changed",
     "hook:renewed": "New secret of a webhook made",

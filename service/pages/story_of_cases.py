@@ -102,6 +102,12 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillSplit: lambda _, event: (f"The report tells of two spills; the second is {event.part}: {event.reason}.", [], "plain"),
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
+    e.SpillForwarded: lambda _, event: (f"{event.where} took it as number {event.number}, sent by {event.by}.", [event.words], "plain"),
+    e.ForwardAnswered: lambda _, event: (
+        f"{event.where} says of number {event.number}: {event.status}. {event.notes}".strip(),
+        [],
+        "plain",
+    ),
     e.CauseFound: _cause,
     e.OfficerAssigned: _assigned,
     e.ParticularsRecorded: _particulars,

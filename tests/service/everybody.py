@@ -147,6 +147,7 @@ class Everybody:
 async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     """Everybody, in a city with one of everything."""
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
+    secrets["open311_forward"] = "chino=https://311.chino.example/v2?service_code=1"
     async with a_household(folder, **secrets) as home:
         made = Everybody(home)
         home.channels["event_hook"] = Post("event_hook")

@@ -109,6 +109,22 @@ def copy_of(files: Path, digest: str, *, small: bool) -> Path:
     return path_of(files, digest).with_name(f"{digest}.{SMALL_NAME if small else LARGE_NAME}")
 
 
+def copy_as_content(files: Path, digest: str, now: datetime) -> tuple[str, int] | None:
+    """Put the copy that is shown of some content beside it, as content of its own: its digest and size; None where there is no copy.
+
+    What the camera noted in the original is not in it. As with all content, it is on the disk before anybody is told of it.
+    """
+    large, small = copy_of(files, digest, small=False), copy_of(files, digest, small=True)
+    if not large.exists() or not small.exists():
+        return None
+    with incoming(files, now) as folder, large.open("rb") as source:
+        taken = take(source, folder, large.stat().st_size)
+        shutil.copyfile(large, folder / LARGE_NAME)
+        shutil.copyfile(small, folder / SMALL_NAME)
+        place(files, taken, now, with_copies=True)
+    return taken.digest, taken.size
+
+
 def older_than(files: Path, moment: datetime) -> Iterator[str]:
     """The digests of all content that was put there before a moment."""
     for path in files.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*"):

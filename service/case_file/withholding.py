@@ -9,13 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from service.events import ReportReceived
+from service.masking import of_email, of_name, of_phone
 from service.pages.known_answers import History
 from service.tables import Spill
 
 MARK = "[withheld]"
-_SHORTEST_PART = 4  # of a name: shorter ones are words of the language
-_DIGITS_OF_A_NUMBER = 10
-
 
 # What opens a private page to whoever has it: the last part of its address, as messages hold it.
 _SECRET = re.compile(r"(/(?:respond|status|act|unsubscribe|alerts/yes|staff/enter|staff/password|calendar)/)[\w.~%-]+")
@@ -40,11 +38,11 @@ class Withheld:
     def _patterns(self) -> list[re.Pattern[str]]:
         # Addresses before names: what a name leaves of an address would still tell it.
         found: list[re.Pattern[str]] = []
-        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+        for find, key in ((of_email, "email"), (of_phone, "phone")):
             found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
         words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
         found += [re.compile(re.escape(word)) for word in words]
-        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
+        return found + [pattern for one in self.reporters for pattern in of_name(str(one.get("name") or ""), parts=True)]
 
     @property
     def withholds(self) -> bool:
@@ -78,25 +76,3 @@ def withheld_of(spill: Spill, members: Sequence[Spill] = (), histories: Sequence
         if isinstance(contact, dict):
             told.append(contact)
     return Withheld([one for one in told if one and one.get("privacy") not in ("named", "anonymous")])
-
-
-def _of_name(name: str) -> list[re.Pattern[str]]:
-    words = name.split()
-    if not words:
-        return []
-    whole = r"\s+".join(map(re.escape, words))
-    parts = [word for word in words if len(word) >= _SHORTEST_PART]
-    return [re.compile(rf"(?<!\w){said}(?!\w)", re.IGNORECASE) for said in (whole, *map(re.escape, parts))]
-
-
-def _of_email(email: str) -> list[re.Pattern[str]]:
-    return [re.compile(re.escape(email), re.IGNORECASE)] if email.strip() else []
-
-
-def _of_phone(phone: str) -> list[re.Pattern[str]]:
-    """The number however it is written: +19095550143, (909) 555-0143, 909.555.0143."""
-    digits = re.sub(r"\D", "", phone)
-    if not digits:
-        return [re.compile(re.escape(phone), re.IGNORECASE)] if phone.strip() else []
-    said = r"\D{0,3}".join(digits[-_DIGITS_OF_A_NUMBER:])
-    return [re.compile(rf"(?:\+?1\D{{0,3}})?(?<!\d)\(?{said}(?!\d)")]

@@ -11,7 +11,8 @@ Programs are kept from filling the form by `report_guard`; what looks automatic 
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Staff keep their own account (`account`, `passkeys`), administrators those of others (`users`); how everything is set up stands in
-`administration`, who fills the roles in `contacts`, which law counts in `packs`, how long records are kept in `retention`.
+`administration`, who fills the roles in `contacts`, which law counts in `packs`, how long records are kept in `retention`;
+words are masked in `redaction`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -49,6 +50,7 @@ from service.pages import (
     public,
     public_map,
     quantities,
+    redaction,
     replies,
     report_guard,
     retention,
@@ -76,7 +78,7 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, passkeys, users, live, board_map, wall, administration, contacts, packs, retention):
+for part in (account, passkeys, users, live, board_map, wall, administration, contacts, packs, retention, redaction):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)

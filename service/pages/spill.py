@@ -41,6 +41,7 @@ from service.pages.story import story
 from service.pages.whole_shown import whole_shown
 from service.pages.written_report import stamps_of
 from service.recorded_substances import finding_of
+from service.redaction import redactions_in
 from service.spills import amend_facts, name_discharger, record_act
 from service.switches import over, switched_off
 from service.tables import EventRow, Spill
@@ -86,6 +87,7 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         rq=finding_of(house.rulebook.quantities, spill.facts), amount=typed_facts(spill, zone),
         place=place_shown(house, spill), causes=causes_in(history), cause_words=CAUSES,
         closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
+        masked=redactions_in(history),
     )  # fmt: skip
 
 

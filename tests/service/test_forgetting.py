@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -20,17 +19,17 @@ from tests.houses import Household
 from tests.service.damage import walked
 from tests.service.planted import only_digits, squeezed
 from tests.service.test_spill_search import found
-from tests.spills import IN_ONTARIO, a_report
+from tests.spills import NOWHERE_NEAR, a_report
 
-BROWNSBURG = {"lat": 39.8434, "lon": -86.3978, "address": "61 N Green St"}
 CONTACT = {"name": "Quillon Farthingale", "email": "q.farthingale@mailbox.example", "phone": "+19095550143", "privacy": "confidential"}
 PLANTED = ("Quillon Farthingale", "q.farthingale@mailbox.example", "+19095550143", "wisteria-porch", "34.010406", "Handset of")
 WORDS = "Brown water by the mill. I am Quillon  Farthingale, call (909) 555-0143 or q.farthingale@mailbox.example."
 
 
-async def reported(home: Household, location: Any = BROWNSBURG) -> str:
+async def reported(home: Household, city: str) -> str:
     """A report by somebody who says in it who they are, added to, with a photo, answered and read by the worker."""
-    reference = await home.report(a_report(location=location, description=WORDS, contact=CONTACT), staff=False)
+    reference = await home.report(a_report(location=NOWHERE_NEAR, description=WORDS, contact=CONTACT), staff=False)
+    await home.amend(reference, "by the address", jurisdiction=city)
     await home.work()
     exif = pictures.notes(gps={1: "N", 2: (34.0, 0.0, 37.46), 3: "W", 4: (117.0, 41.0, 24.19)})
     exif[0x010F] = "Handset of Quillon"
@@ -73,8 +72,7 @@ async def left(home: Household) -> dict[str, list[str]]:
 
 
 async def test_where_no_law_keeps_it_who_reported_is_gone_at_once_and_what_happened_stays(home: Household) -> None:
-    reference = await reported(home)
-    assert (await home.spill(reference)).city == "brownsburg-in"
+    reference = await reported(home, "brownsburg")
     clocks = [(row.duty, row.state, row.due_at) for row in await home.clocks(reference)]
     assert await left(home) != {}
     assert await asked(home, reference)
@@ -101,7 +99,7 @@ async def test_where_no_law_keeps_it_who_reported_is_gone_at_once_and_what_happe
 
 
 async def test_where_a_law_keeps_it_the_wish_waits_and_the_worker_does_it_when_its_time_is_over(home: Household) -> None:
-    reference = await reported(home, IN_ONTARIO)
+    reference = await reported(home, "ontario")
     assert not await asked(home, reference)
     [wish] = await home.events(reference, ForgetAsked)
     assert wish.kept_by == [{"why": "law", "citation": "California Government Code 34090(d)", "until": "2028-12-02T07:59:59Z"}]

@@ -11,6 +11,7 @@ from notifiers.addresses import e164
 from notifiers.apprise_channel import AppriseChannel
 from notifiers.channel import Channel
 from notifiers.email import EmailChannel
+from notifiers.event_hook import EventHookChannel
 from notifiers.file import FileChannel, blank
 from notifiers.message import Message, Outcome, Receipt
 from notifiers.sms import SmsChannel, segments
@@ -24,6 +25,7 @@ __all__ = [
     "Channel",
     "EmailChannel",
     "Encryption",
+    "EventHookChannel",
     "FileChannel",
     "Message",
     "Outcome",

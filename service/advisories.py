@@ -243,6 +243,7 @@ async def _promise(tx: Transaction, advisory: Advisory, spill: Spill, chosen: li
                 "text": words.body(channel), "html": words.html if channel == "email" else "", "step": advisory.kind, "language": language,
                 "reason": f"{advisory.kind} {advisory.id}", "rank": _RANK, "sort_at": advisory.issued_at, "state": "waiting", "tries": 0,
                 "promised_at": tx.now, "queued": True, "next_at": tx.now, "give_up_at": tx.now + PATIENCE, "code": "", "receipt": "",
+                "city": spill.city or "",
             }  # fmt: skip
             names, rows = _rows(tx, values, advisory, chosen, channel, language)
             await tx.session.execute(insert(MessageRow).from_select(names, rows).on_conflict_do_nothing())

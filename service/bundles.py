@@ -173,6 +173,6 @@ async def _promised_lately(tx: Transaction, spill: Spill) -> dict[tuple[str, str
             col(MessageRow.spill_id) == spill.id, col(MessageRow.promised_at) > tx.now - TOGETHER_WITHIN,
             col(MessageRow.promised_at) < tx.now, col(MessageRow.state) != "cancelled", col(MessageRow.obligation_id).is_not(None),
         ).group_by(col(MessageRow.channel), address)  # fmt: skip
-        rows = await tx.session.execute(query)
+        rows = await tx.ask(query)
         found = tx.memo[("promised lately", spill.id)] = {(channel, to): at for channel, to, at in rows}
     return found

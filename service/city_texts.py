@@ -67,7 +67,7 @@ def zone_and_name(house: House, city: str) -> tuple[ZoneInfo, str]:
 async def texts_of(tx: Transaction, city: str) -> list[MessageTemplate]:
     """Every version that a city ever kept, the newest first."""
     query = select(MessageTemplate).where(col(MessageTemplate.city) == city).order_by(col(MessageTemplate.id).desc())
-    return list((await tx.session.execute(query)).scalars())
+    return list((await tx.ask(query)).scalars())
 
 
 async def own_texts(tx: Transaction, city: str | None) -> Own:

@@ -7,7 +7,7 @@ import hmac
 import re
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlmodel import col
 
 from service.tables import MessageRow, Obligation
@@ -59,11 +59,12 @@ async def new_code(tx: Transaction, channel: str, address: str) -> str:
 async def _given(tx: Transaction, address: str) -> _Given:
     found: _Given | None = tx.memo.get(("codes", address))
     if found is None:
-        mine = (col(MessageRow.address) == address, col(MessageRow.code) != "")
         still_open = or_(col(MessageRow.obligation_id).is_(None), col(Obligation.state).in_(_OPEN))
         query = (
-            select(col(MessageRow.code)).outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id)).where(*mine, still_open)
+            select(col(MessageRow.code), still_open)
+            .outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
+            .where(col(MessageRow.address) == address, col(MessageRow.code) != "")
         )
-        number = await tx.session.scalar(select(func.count()).select_from(MessageRow).where(*mine))
-        found = tx.memo[("codes", address)] = _Given(set((await tx.session.execute(query)).scalars()), number or 0)
+        codes = (await tx.ask(query)).all()
+        found = tx.memo[("codes", address)] = _Given({code for code, is_open in codes if is_open}, len(codes))
     return found

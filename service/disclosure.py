@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -56,6 +57,11 @@ class Field:
 
 
 # -- how the public is shown a field
+
+
+def hour_of(moment: datetime) -> datetime:
+    """A moment as the public is told it, also one that is counted from such a one: the full hour before."""
+    return moment.replace(minute=0, second=0, microsecond=0)
 
 
 def _material(known: Known) -> str:
@@ -120,7 +126,7 @@ FIELDS: Mapping[str, Field] = {
     "received_at": Field(
         "When the report came in, to the full hour before it.",
         ("spill.received_at",),
-        {PUBLIC: lambda known: known.spill.received_at.replace(minute=0, second=0, microsecond=0)},
+        {PUBLIC: lambda known: hour_of(known.spill.received_at)},
     ),
     "lat": Field("Latitude, rounded to a city block; none at a home.", ("spill.lat", "facts.premises"), {PUBLIC: _coordinate("lat")}),
     "lon": Field("Longitude, rounded to a city block; none at a home.", ("spill.lon", "facts.premises"), {PUBLIC: _coordinate("lon")}),

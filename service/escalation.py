@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,9 +32,12 @@ from service.ladders import OPEN_STATES, Step, planned, steps_of
 from service.outbox import Promise
 from service.parties import Person, last_resort, link_for, people_for_triage, people_of, staff_url
 from service.resting import acknowledgements
+from service.speech import notice_speech
 from service.tables import EventRow, MessageRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
-from service.wording import Words, alerts, local, triage
+from service.turns import cities_waiting
+from service.wording import Alert, Values, Words, alert, local, triage
+from service.wording.alerts import alert_values
 
 BATCH = 20
 # A message that goes out within so long is on its way; one that waits longer waits for the end of quiet hours.
@@ -71,14 +74,14 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
     event = recorded.event
     if not isinstance(event, (ObligationOpened, ObligationMoved)):
         return
-    obligation = await tx.session.get_one(Obligation, event.obligation)
+    obligation = await tx.obligation(event.obligation)
     moved = isinstance(event, ObligationMoved)
     if isinstance(event, ObligationMoved) and not event.replanned:
         return
     told = await _told_before(tx, obligation) if isinstance(event, ObligationMoved) and (event.calendar or event.regrouped) else None
     if moved:
         await outbox.cancel(tx, obligation)
-    obligation.plan_no += 1
+    outbox.plan_anew(tx, obligation)
     obligation.climbed_to = None
     rungs = planned(obligation) if obligation.state in OPEN_STATES else []
     obligation.next_at = rungs[0].at if rungs else None
@@ -127,7 +130,7 @@ async def stop(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to a duty met, withdrawn or waived: nothing planned about it stays."""
     event = recorded.event
     if isinstance(event, _Closing):
-        obligation = await tx.session.get_one(Obligation, event.obligation)
+        obligation = await tx.obligation(event.obligation)
         obligation.next_at = None
         await outbox.cancel(tx, obligation)
 
@@ -135,7 +138,7 @@ async def stop(tx: Transaction, recorded: Recorded) -> None:
 async def rest(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to an acknowledgement: what that person was still to get about this rung is taken back."""
     if isinstance(recorded.event, ObligationAcknowledged):
-        obligation = await tx.session.get_one(Obligation, recorded.event.obligation)
+        obligation = await tx.obligation(recorded.event.obligation)
         await outbox.cancel(tx, obligation, recorded.event.person)
 
 
@@ -238,17 +241,22 @@ async def _promise(
         reason += f" (stands for {', '.join(step.steps)})"
     if step.seen is not None:
         reason += f" (acknowledged by {step.seen[0]}, not done yet)"
+    said = Told(step, late_since, changed)
+    drafts: dict[str, tuple[Alert, Values]] = {}
     words: dict[tuple[str, ...], Words] = {}
     told = []
     for person, channel in people:
         code = await new_code(tx, channel, person.addresses[channel])
         key = (link_for(tx.house, spill, person.role), person.language, code, channel)
+        if person.language not in drafts:
+            draft = await alert_about(tx, spill, obligation, said, person.role, person.language)
+            drafts[person.language] = draft, alert_values(draft, notice_speech(person.language))
         if key not in words:
-            said = Told(step, late_since, changed)
-            words[key] = alerts([await alert_about(tx, spill, obligation, said, person.role, person.language, code)], channel)
+            draft, values = drafts[person.language]
+            words[key] = alert(replace(draft, link=key[0], code=code), channel, values)
         about = Promise(spill, obligation, step.name, f"{reason}, to the {person.role.replace('_', ' ')}", step.climb_of(obligation))
-        row = await outbox.promise(tx, about, person, channel, words[key], code)
-        told.append(f"{person.name} ({channel}{_waits(tx, spill, person, row)})")
+        promised = await outbox.promise(tx, about, person, channel, words[key], code)
+        told.append(f"{person.name} ({channel}{_waits(tx, spill, person, promised.next_at)})")
     if again:
         return
     told = list(dict.fromkeys(told))
@@ -257,11 +265,11 @@ async def _promise(
     )
 
 
-def _waits(tx: Transaction, spill: Spill, person: Person, row: MessageRow) -> str:
+def _waits(tx: Transaction, spill: Spill, person: Person, at: datetime | None) -> str:
     """Until when a message waits for the end of quiet hours, in words; nothing for one that goes at once or in a few minutes."""
-    if person.quiet is None or row.next_at is None or row.next_at <= tx.now + _SOON:
+    if person.quiet is None or at is None or at <= tx.now + _SOON:
         return ""
-    return f", after their quiet hours, {local(row.next_at, tx.house.rulebook.law_of(spill.city or '').zone)}"
+    return f", after their quiet hours, {local(at, tx.house.rulebook.law_of(spill.city or '').zone)}"
 
 
 async def tell_otherwise(tx: Transaction, spill: Spill, obligation: Obligation, message: MessageRow, person: Person, channel: str) -> None:
@@ -362,9 +370,22 @@ async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
 
 
 async def due_obligations(tx: Transaction) -> list[Obligation]:
-    """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over."""
-    chosen = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at)).limit(BATCH)
-    return list((await tx.session.execute(tx.held(chosen, skip_locked=True))).scalars())
+    """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over.
+
+    Where a batch does not hold all of them, as many more of other cities, in turn: they do not wait for one with thousands.
+    """
+    due = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at))
+    rows = list((await tx.session.execute(tx.held(due.limit(BATCH), skip_locked=True))).scalars())
+    if len(rows) < BATCH:
+        return rows
+    planned_ones, here = col(Obligation.next_at).is_not(None), {row.city for row in rows}
+    others = [
+        city for city in await cities_waiting(tx, Obligation, planned_ones, due=col(Obligation.next_at) <= tx.now) if city not in here
+    ]
+    for city in others[:BATCH]:
+        theirs = due.where(col(Obligation.city) == city).limit(max(1, BATCH // len(others)))
+        rows += (await tx.session.execute(tx.held(theirs, skip_locked=True))).scalars()
+    return rows
 
 
 async def next_climb_at(tx: Transaction) -> datetime | None:

@@ -32,7 +32,7 @@ async def go_on(tx: Transaction, recorded: Recorded) -> None:
     if not isinstance(event, MessageGaveUp | MessageFailed) or event.obligation is None:
         return
     message = await tx.session.get_one(MessageRow, event.message)
-    obligation = await tx.session.get_one(Obligation, event.obligation)
+    obligation = await tx.obligation(event.obligation)
     if obligation.state not in OPEN_STATES or await escalation.has_seen(tx, spill, obligation, message):
         return
     planned_now = message.climb.startswith(outbox.climbing(obligation))

@@ -85,9 +85,7 @@ async def _promise(tx: Transaction, spill: Spill, person: Person, channel: str, 
     code = await new_code(tx, channel, person.addresses[channel])
     words = await _words(tx, spill, person.language, code)
     about = Promise(spill, None, _STEP, "reports that look automatic wait for a person", f"{_STEP}:{spill.id}")
-    row = await outbox.promise(tx, about, person, channel, words, code)
-    row.next_at, row.sort_at, row.give_up_at, row.queued = at, at, at + PATIENCE, at <= tx.now
-    await tx.session.flush()
+    await outbox.promise(tx, about, person, channel, words, code, at)
 
 
 async def _count_anew(tx: Transaction, person: Person, channel: str) -> None:

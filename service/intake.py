@@ -122,8 +122,8 @@ async def _store(tx: Transaction, arrival: Arrival) -> Spill:
         description=clean(body.get("description"))[:_LONGEST_TEXT],
         language="es" if body.get("language") == "es" else "en",
         assess_at=tx.now + _RETRY_WAITS[0],
+        reporter=reporter,
     )
-    spill.reporter = reporter
     await tx.record(spill, ReportReceived(raw=body, by_way_of=arrival.by_way_of, flags=list(arrival.doubts)))
     if arrival.key:
         digest = _digest(repr(_sorted(sent)))

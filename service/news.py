@@ -121,10 +121,10 @@ async def _news(tx: Transaction, spill: Spill, event: SpillEvent, at: datetime) 
                 return [_New("clock_started", f"clock_started:{number}", due_facts(clock), at)]
             return []
         case ObligationOverdue(obligation=number, due_at=due_at):
-            clock = (await tx.session.get_one(Obligation, number)).clock
+            clock = (await tx.obligation(number)).clock
             return [_New("overdue", f"overdue:{number}:{due_at}", due_facts(clock), at)]
         case ObligationMet(obligation=number):
-            clock = (await tx.session.get_one(Obligation, number)).clock
+            clock = (await tx.obligation(number)).clock
             said = {**due_facts(clock), "late_by_s": event.late_by_s}
             return [_New("met", f"met:{number}:{event.met_at}", said, at), *await _closing(tx, spill, at)]
         case ObligationWaived() | ObligationWithdrawn():

@@ -102,9 +102,11 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
         law = rulebook.law_of(spill.city)
         for clock in assess(facts, rulebook, tx.now).clocks:
             decided.append(_decide(rows.get(_key(clock, counts)), clock, counts, facts, law, calendar, stood))
-    new = [(_new_row(tx, spill, one), one) for one in decided if one.key not in rows]
+    unheard = [one for one in decided if one.key not in rows]
+    # Their events and messages need their numbers. They are written with these, all at once.
+    numbers = await tx.numbers("obligation", len(unheard)) if unheard else ()
+    new = [(_new_row(tx, spill, number, one), one) for number, one in zip(numbers, unheard, strict=True)]
     tx.session.add_all(row for row, _ in new)
-    await tx.session.flush()  # all of them at once: their events need their numbers
     for row, one in new:
         await _begin(tx, spill, row, one.clock, over(off, row.duty))
     for one in decided:
@@ -192,14 +194,15 @@ def _take(row: Obligation, decided: _Decided, now: datetime) -> None:
     row.reason = decided.problem
 
 
-def _new_row(tx: Transaction, spill: Spill, decided: _Decided) -> Obligation:
+def _new_row(tx: Transaction, spill: Spill, number: int, decided: _Decided) -> Obligation:
     clock = decided.clock
     duty, event_no, occurrence = decided.key
     row = Obligation(
-        spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="", content={},
-        ladder=frozen_ladder(clock.ladder),
+        id=number, spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="",
+        content={}, ladder=frozen_ladder(clock.ladder), city=spill.city or "",
     )  # fmt: skip
     _take(row, decided, tx.now)
+    tx.opened[number] = row
     return row
 
 

@@ -123,7 +123,7 @@ async def roster_of(tx: Transaction, city: str | None, role: str) -> Roster:
     found: Roster | None = tx.memo.get(("roster", city, role))
     if found is None:
         query = select(Contact).where(col(Contact.city) == city, col(Contact.role) == role).order_by(col(Contact.id))
-        contacts = list((await tx.session.execute(query)).scalars())
+        contacts = list((await tx.ask(query)).scalars())
         found = tx.memo[("roster", city, role)] = Roster(contacts, await watches_of(tx, city, role) if contacts else [])
     return found
 
@@ -139,11 +139,11 @@ async def watches_of(tx: Transaction, city: str | None, role: str | None = None)
     if city is None or city not in tx.house.rulebook.zones:
         return []
     mine = [col(Rota.city) == city, col(Rota.ended_at).is_(None), *([col(Rota.role) == role] if role else [])]
-    rotas = (await tx.session.execute(select(Rota).where(*mine).order_by(col(Rota.id)))).scalars().all()
+    rotas = (await tx.ask(select(Rota).where(*mine).order_by(col(Rota.id)))).scalars().all()
     if not rotas:
         return []
     still = (col(Shift.rota_id).in_([rota.id for rota in rotas]), col(Shift.removed_at).is_(None))
-    shifts = (await tx.session.execute(select(Shift).where(*still).order_by(col(Shift.starts_at)))).scalars().all()
+    shifts = (await tx.ask(select(Shift).where(*still).order_by(col(Shift.starts_at)))).scalars().all()
     zone = tx.house.rulebook.zones[city]
     return [Watch(rota, [shift for shift in shifts if shift.rota_id == rota.id], zone) for rota in rotas]
 

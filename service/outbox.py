@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import Table, func, insert, or_, select, update
 from sqlmodel import col
 
 from service import bundles
@@ -20,11 +20,15 @@ from service.wording import Words
 
 # A message that cannot be handed over is tried for so long after its promise, however often.
 PATIENCE = timedelta(hours=24)
+# The channel of events for other systems: late ones there are no late alerts.
+EVENT_HOOK = "event_hook"
 # A due alert goes out at the due moment or a breath after it: it is among those in time.
 _JUST_DUE = timedelta(seconds=30)
 # A call rings for half a minute, and is listened to for as long. In a storm of reports so many of them wait for one another.
 _A_CALL = timedelta(minutes=1)
 _CALLS_IN_A_ROW = 3
+_MESSAGE: Table = MessageRow.metadata.tables["message"]
+_ADD = insert(_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,33 +42,44 @@ class Promise:
     climb: str
 
 
-async def promise(tx: Transaction, about: Promise, person: Person, channel: str, words: Words, code: str = "") -> MessageRow:
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """A message that was promised: its key, and when it is tried next; None once it has gone out or was taken back."""
+
+    id: str
+    next_at: datetime | None
+
+
+async def promise(
+    tx: Transaction, about: Promise, person: Person, channel: str, words: Words, code: str = "", at: datetime | None = None
+) -> Promised:
     """Promise one message to one address, in the running transaction. Promising the same rung to the same address again adds nothing.
 
-    `code` is what a reply names it by, as the words say it.
+    `code` is what a reply names it by, as the words say it; `at` when it goes out, where that is not for this module to say.
     """
     address = person.addresses[channel]
     once = f"{about.climb}|{channel}|{address}"
-    promised = await _promised(tx, about.climb)
+    promised = await _promised(tx, about)
     if once in promised:
         return promised[once]
     due_at = about.obligation.due_at if about.obligation else None
     in_time = due_at is not None and due_at > tx.now - _JUST_DUE
-    next_at, why_later = await _goes_out_at(tx, about, person, channel)
-    row = MessageRow(
-        rank=0 if in_time else 1, sort_at=due_at if in_time and due_at else tx.now,
-        id=uuid.uuid4().hex, once=once, queued=next_at <= tx.now, spill_id=about.spill.id or 0,
-        obligation_id=about.obligation.id if about.obligation else None,
-        climb=about.climb, person=person.name, role=person.role, channel=channel, address=address, subject=words.subject,
-        text=words.body(channel), html=words.html if channel == "email" else "", language=person.language, step=about.step,
-        reason="; ".join(filter(None, (about.reason, words.note, why_later))), promised_at=tx.now, next_at=next_at,
-        give_up_at=next_at + PATIENCE,
-        code=code,
-    )  # fmt: skip
-    tx.session.add(row)
-    promised[once] = row
+    next_at, why_later = (at, "") if at is not None else await _goes_out_at(tx, about, person, channel)
+    key = uuid.uuid4().hex
+    row = {
+        "rank": 0 if in_time else 1, "sort_at": due_at if in_time and due_at else at or tx.now,
+        "id": key, "once": once, "queued": next_at <= tx.now, "spill_id": about.spill.id,
+        "obligation_id": about.obligation.id if about.obligation else None,
+        "climb": about.climb, "person": person.name, "role": person.role, "channel": channel, "address": address,
+        "subject": words.subject, "text": words.body(channel), "html": words.html if channel == "email" else "",
+        "language": person.language, "step": about.step, "reason": "; ".join(filter(None, (about.reason, words.note, why_later))),
+        "promised_at": tx.now, "next_at": next_at, "give_up_at": next_at + PATIENCE, "code": code, "state": "waiting", "tries": 0,
+        "city": about.spill.city or "",
+    }  # fmt: skip
+    tx.set_aside(_ADD, row)
+    promised[once] = Promised(key, next_at)
     tx.wakes_worker = True
-    return row
+    return promised[once]
 
 
 async def _goes_out_at(tx: Transaction, about: Promise, person: Person, channel: str) -> tuple[datetime, str]:
@@ -99,12 +114,21 @@ async def _may_go_out_at(tx: Transaction, about: Promise, person: Person, channe
     return await bundles.waits_for_company(tx, about.spill, about.obligation, person, channel) or tx.now, ""
 
 
-async def _promised(tx: Transaction, climb: str) -> dict[str, MessageRow]:
+def plan_anew(tx: Transaction, obligation: Obligation) -> None:
+    """Count up the plan of an obligation: what is promised from now on is of a new one, of which nothing is promised yet."""
+    obligation.plan_no += 1
+    tx.memo[("planned anew", obligation.id)] = obligation.plan_no
+
+
+async def _promised(tx: Transaction, about: Promise) -> dict[str, Promised]:
     """What is promised for a climb already, by what keeps it from being promised twice; looked up once in a transaction."""
-    promised: dict[str, MessageRow] | None = tx.memo.get(("promised", climb))
+    promised: dict[str, Promised] | None = tx.memo.get(("promised", about.climb))
     if promised is None:
-        rows = (await tx.session.execute(select(MessageRow).where(col(MessageRow.climb) == climb))).scalars()
-        promised = tx.memo[("promised", climb)] = {row.once: row for row in rows}
+        promised = tx.memo[("promised", about.climb)] = {}
+        if about.obligation is None or tx.memo.get(("planned anew", about.obligation.id)) != about.obligation.plan_no:
+            columns = (col(MessageRow.once), col(MessageRow.id), col(MessageRow.next_at))
+            for once, key, next_at in await tx.session.execute(select(*columns).where(col(MessageRow.climb) == about.climb)):
+                promised[once] = Promised(key, next_at)
     return promised
 
 
@@ -136,7 +160,10 @@ async def next_message_at(tx: Transaction) -> datetime | None:
 
 async def waits_since(tx: Transaction) -> datetime | None:
     """Since when the longest waiting alert could have been tried and was not; None where none waits. What is for subscribers can wait."""
-    waiting = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now, col(MessageRow.subscription_id).is_(None))
+    waiting = (
+        col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now, col(MessageRow.subscription_id).is_(None),
+        col(MessageRow.channel) != EVENT_HOOK,
+    )  # fmt: skip
     return await tx.session.scalar(select(func.min(col(MessageRow.next_at))).where(*waiting))
 
 

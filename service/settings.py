@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
 from notifiers.addresses import is_country, problem_with_email
@@ -72,6 +72,8 @@ class Settings(PackSettings, ProviderSettings):
     twilio_api_base: str = "https://api.twilio.com"
     log_format: Literal["text", "json"] = "text"
     bind: str = "127.0.0.1:8000"
+    # Where a worker of its own answers whether it works, and what it measured; empty: nowhere.
+    worker_bind: str = ""
     cities: str = ""
     sms_countries: str = "US"
     daily_cap: int = Field(default=5000, ge=0)
@@ -106,10 +108,12 @@ class Settings(PackSettings, ProviderSettings):
     # Whose official website this is, as in City of Chino: said at the top of every public page. Empty where nobody has decided so.
     official_name: str = Field(default="", max_length=80)
 
-    @field_validator("bind")
+    @field_validator("bind", "worker_bind")
     @classmethod
-    def _bind_names_a_port(cls, value: str) -> str:
+    def _bind_names_a_port(cls, value: str, info: ValidationInfo) -> str:
         host, _, port = value.rpartition(":")
+        if not value and info.field_name == "worker_bind":
+            return value
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise ValueError(f"{value!r} is not HOST:PORT, as in 127.0.0.1:8000")
         return value

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import Select, insert, select, text
+from sqlalchemy import Insert, Result, Select, Table, bindparam, insert, select, text
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from deadlines import Places, Rulebook
@@ -22,15 +23,32 @@ from service.clock import Now
 from service.embedded_driver import Driver
 from service.errors import Conflict, NotKnown
 from service.events import PersonalDestroyed, RecordDestroyed, SpillEvent, read_event
+from service.logbook import concerns
+from service.measures import Measures
 from service.passwords import Passwords
 from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
-from service.tables import EventRow, Spill
+from service.tables import EventRow, Obligation, Spill
+from service.tracing import span
 
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
 _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
+# Who holds what all others wait for, and says nothing for so long, is taken for cut off: the server undoes it, well before they give up.
+_SILENT_WITH_A_LOCK = f"set_config('idle_in_transaction_session_timeout', '{_LOCK_SECONDS // 3}s', true)"
+# A server that is gone without a word, or a router that forgot the connection, is noticed within so long, not after the quarter of an hour
+# that the system takes by itself.
+QUIET_LINE: Mapping[str, Any] = {
+    "keepalives": 1, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000,
+}  # fmt: skip
 
+_EVENT: Table = EventRow.metadata.tables["event"]
+# The columns of an event by what EventRow calls them.
+_ADD_EVENT = insert(_EVENT).values(
+    id=bindparam("id"), spill_id=bindparam("spill_id"), kind=bindparam("kind"), payload=bindparam("opened"), actor=bindparam("shown_actor"),
+    happened_at=bindparam("happened_at"), recorded_at=bindparam("recorded_at"), sealed=bindparam("sealed"), salt=bindparam("salt"),
+    seal=bindparam("seal"),
+)  # fmt: skip
 Held = TypeVarTuple("Held")
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
 # What follows all events of a transaction together, once everything else is done: each event with the number of its spill.
@@ -86,6 +104,7 @@ class House:
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    measures: Measures = field(default_factory=Measures)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
@@ -93,6 +112,8 @@ class House:
     # One long paper is drawn at a time, in a process of its own that takes 200 MB.
     drawing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     passwords: Passwords = field(default_factory=Passwords)
+    # Whether `now` is held against the database's time: not where a test or a rehearsal has a time of its own.
+    watches_clock: bool = False
     last_reactions: Sequence[LastReaction] = ()
 
     @property
@@ -117,21 +138,39 @@ class Recorded:
     happened_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class _Unchained:
-    """An event that was recorded, by the chain it will stand in, with the columns it was stored by."""
+class _Session(Session):
+    """A session that also writes what was set aside, by the statement that writes it: many rows at once, before whatever is asked next."""
 
-    chain: str
-    reference: str
-    columns: Mapping[str, Any]
-    stored: EventRow | int  # with its number, or that alone
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._aside: dict[Insert, list[dict[str, Any]]] = {}
+        self._numbers: dict[str, int] = {}
 
-    @property
-    def number(self) -> int:
-        number = self.stored if isinstance(self.stored, int) else self.stored.id
-        if number is None:
-            raise ValueError("an event is stored before it gets its place")
-        return number
+    def set_aside(self, statement: Insert, row: dict[str, Any]) -> None:
+        """Have a row written with others of its kind; what it refers to may still wait in the session."""
+        self._aside.setdefault(statement, []).append(row)
+
+    def flush(self, objects: Sequence[Any] | None = None) -> None:
+        """Write everything that waits."""
+        super().flush(objects)
+        aside, self._aside = self._aside, {}
+        for statement, rows in aside.items():
+            if statement is _ADD_EVENT:
+                for row, number in zip(rows, self.numbers("event", len(rows)), strict=True):
+                    row["id"] = number
+            self.connection().execute(statement, rows)
+
+    def numbers(self, table: str, count: int) -> Sequence[int]:
+        """So many new numbers for rows of a table, which nobody else is given. SQLite has one writer: its next numbers are ours."""
+        connection = self.connection()
+        if connection.dialect.name != "sqlite":
+            drawn = text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)")
+            return list(connection.execute(drawn, {"table": table, "count": count}).scalars())
+        if table not in self._numbers:
+            self._numbers[table] = connection.execute(text(f"SELECT coalesce(max(id), 0) FROM {table}")).scalar_one()  # noqa: S608
+        first = self._numbers[table] + 1
+        self._numbers[table] += count
+        return range(first, first + count)
 
 
 class Transaction:
@@ -146,9 +185,11 @@ class Transaction:
         self.wakes_worker = False
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
+        # The obligations that were opened in it, which may not be written yet.
+        self.opened: dict[int, Obligation] = {}
         self._recorded: list[tuple[int, SpillEvent]] = []
-        # What was recorded and has no place in a chain yet.
-        self._unchained: list[_Unchained] = []
+        # What was recorded and has no place in a chain yet: the chain, the reference of the spill, and the row.
+        self._unchained: list[tuple[str, str, dict[str, Any]]] = []
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
         """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction.
@@ -156,47 +197,62 @@ class Transaction:
         Raises Conflict for a spill whose record was destroyed: nothing happens to it any more.
         """
         moment = happened_at or self.now
-        columns = self._entry(spill, event, moment)
-        row = EventRow(**columns)
-        self.session.add(row)
-        self._unchained.append(_Unchained(chain_of(spill.city), spill.reference, columns, row))
+        concerns(spill.reference, people_of(spill))
+        self._enter(spill, event, moment)
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
 
     async def record_all(self, events: Sequence[tuple[Spill, SpillEvent]]) -> None:
         """Append many events at once, in order, which nothing follows. Raises ValueError for one that something does."""
-        for _, event in events:
+        for spill, event in events:
             if self.house.reactions.get(type(event)):
                 raise ValueError(f"{event.kind} has reactions: it is recorded by itself")
-        if events:
-            await self.session.flush()  # what was recorded before comes before
-            rows = [self._entry(spill, event, self.now) for spill, event in events]
-            stored = insert(EventRow).returning(col(EventRow.id), sort_by_parameter_order=True)
-            numbers = (await self.session.execute(stored, rows)).scalars().all()
-            for number, row, (spill, _) in zip(numbers, rows, events, strict=True):
-                self._unchained.append(_Unchained(chain_of(spill.city), spill.reference, row, number or 0))
+            self._enter(spill, event, self.now)
 
-    def _entry(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> dict[str, Any]:
+    def _enter(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> None:
         if spill.id is None:
             raise ValueError("a spill is stored before its events")
         if spill.destroyed_at is not None and not isinstance(event, RecordDestroyed):
             raise Conflict(f"the record of {spill.reference} was destroyed on {spill.destroyed_at:%Y-%m-%d}; right would be: a new report")
-        self._recorded.append((spill.id, event))
         opened, shown_actor, sealed = parted(event.kind, event.model_dump(mode="json"), self.actor)
         salt = new_salt() if sealed else None
-        return {
+        row = {
             "spill_id": spill.id, "kind": event.kind, "opened": opened, "shown_actor": shown_actor, "happened_at": happened_at,
             "recorded_at": self.now, "sealed": sealed, "salt": salt, "seal": seal_of(sealed, salt) if sealed and salt else None,
         }  # fmt: skip
+        self._recorded.append((spill.id, event))
+        self._unchained.append((chain_of(spill.city), spill.reference, row))
+        self.set_aside(_ADD_EVENT, row)
+
+    def set_aside(self, statement: Insert, row: dict[str, Any]) -> None:
+        """Have a row written with others of its kind in one statement, before the next question is asked and at the latest at the end."""
+        self._store.set_aside(statement, row)
+
+    async def numbers(self, table: str, count: int) -> Sequence[int]:
+        """So many new numbers for rows of a table."""
+        return await self.session.run_sync(lambda _: self._store.numbers(table, count))
+
+    async def ask(self, query: Select[*Held]) -> Result[*Held]:
+        """Ask about what nothing that still waits to be written can change: nothing is written for it."""
+        with self.session.no_autoflush:
+            return await self.session.execute(query)
+
+    async def obligation(self, number: int) -> Obligation:
+        """An obligation that there is, as this transaction knows it."""
+        opened = self.opened.get(number)
+        return await self.session.get_one(Obligation, number) if opened is None else opened
 
     async def _finish(self) -> None:
         """Do what follows all events together, and commit."""
         if self._recorded:
             for reaction in self.house.last_reactions:
                 await reaction(self, tuple(self._recorded))
-            await self._chain_up()
-        if self.wakes_worker and not self.house.settings.is_embedded:  # told to the others with the commit, not before and not without it
-            await self.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
+        await self.session.flush()
+        if not self.house.settings.is_embedded and (self._unchained or self.wakes_worker):
+            # Told to the others with the commit, not before and not without it.
+            told = f", pg_notify('{CHANNEL_OF_WAKEUPS}', '')" if self.wakes_worker else ""
+            await self.session.execute(text(f"SELECT {_SILENT_WITH_A_LOCK}{told}"))
+        await self._chain_up()
         await self.session.commit()
 
     async def _chain_up(self) -> None:
@@ -204,14 +260,22 @@ class Transaction:
         if not self._unchained:
             return
         await self.session.flush()
-        entries = [Entry(one.chain, one.number, digest_of(record_of(one.number, one.reference, one.columns))) for one in self._unchained]
+        entries = [Entry(chain, row["id"], digest_of(record_of(row["id"], reference, row))) for chain, reference, row in self._unchained]
         self._unchained = []
         await append(await self.session.connection(), entries, self.house.ends, locks=not self.house.settings.is_embedded)
 
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
         if not self.house.settings.is_embedded:
-            await self.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": f"spillclock {what}"})
+            alone = text(f"SELECT {_SILENT_WITH_A_LOCK}, pg_advisory_xact_lock(hashtext(:what))")
+            await self.session.execute(alone, {"what": f"spillclock {what}"})
+
+    @property
+    def _store(self) -> _Session:
+        store = self.session.sync_session
+        if not isinstance(store, _Session):
+            raise TypeError("a transaction is opened by this module")
+        return store
 
     def held(self, query: Select[*Held], *, skip_locked: bool = False) -> Select[*Held]:
         """A question whose rows a writing transaction holds until its end; one that only reads holds nothing."""
@@ -225,6 +289,7 @@ class Transaction:
         found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
+        concerns(reference, people_of(found))
         return found
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
@@ -239,18 +304,26 @@ class Transaction:
         return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
 
 
-def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
-    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
+def people_of(spill: Spill) -> list[object]:
+    """The names of people that are known of a spill: no line of the log says them."""
+    return [spill.reporter.get("name"), spill.discharger.get("name")]
+
+
+def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True, schema: str = "") -> AsyncEngine:
+    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed.
+
+    `schema`: of PostgreSQL, where the tables are, other than where the server looks by itself.
+    """
     if not settings.is_embedded:
         # A statement or a lock that takes so long is a fault: better an error that is tried again than a service that hangs.
         limits = (
             f"-c statement_timeout={_STATEMENT_SECONDS}s -c lock_timeout={_LOCK_SECONDS}s"
-            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s"
+            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s{f' -c search_path={schema}' if schema else ''}"
         )
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
             pool_timeout=_LOCK_SECONDS, hide_parameters=True,
-            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
+            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock", **QUIET_LINE},
         )  # fmt: skip
     # What is stored tells of people: an error of the database, which is logged, must not repeat it.
     engine = create_async_engine(
@@ -282,14 +355,15 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
 @asynccontextmanager
 async def transaction(house: House, actor: str, now: datetime | None = None) -> AsyncIterator[Transaction]:
     """A writing transaction: committed when the block ends, undone when it raises. The worker is woken where there is work for it."""
-    if house.settings.is_embedded:
-        async with house.writing, _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
-    else:
-        async with _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
+    with span("transaction"):
+        if house.settings.is_embedded:
+            async with house.writing, _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
+        else:
+            async with _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
     if tx.wakes_worker:
         house.bell.ring()
 
@@ -302,11 +376,11 @@ async def reading(house: House, now: datetime | None = None) -> AsyncIterator[Tr
             await connection.execution_options(reading=True)
         else:
             await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        async with AsyncSession(bind=connection, expire_on_commit=False) as session:
+        async with AsyncSession(bind=connection, expire_on_commit=False, sync_session_class=_Session) as session:
             yield Transaction(house, session, now or house.now(), "reader", writes=False)
 
 
 @asynccontextmanager
 async def _open(house: House, actor: str, now: datetime | None) -> AsyncIterator[Transaction]:
-    async with AsyncSession(house.engine, expire_on_commit=False) as session:
+    async with AsyncSession(house.engine, expire_on_commit=False, sync_session_class=_Session) as session:
         yield Transaction(house, session, now or house.now(), actor)

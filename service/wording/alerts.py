@@ -18,6 +18,8 @@ from service.wording.template import Own, Values
 
 _LONGEST_DESCRIPTION = 2000
 _MOST_READ_ALOUD = 3
+# By which a message is heard; none: it is worded in every form.
+_ALOUD = ("", "voice")
 _JUST_DUE = timedelta(seconds=30)
 
 
@@ -45,12 +47,18 @@ class Alert:
     seen: tuple[str, datetime] | None = None
 
 
-def alert(about: Alert, channel: str = "") -> Words:
-    """The words of an alert about one duty, in the language it asks for, in every form or in that of one channel."""
+def alert(about: Alert, channel: str = "", values: Values | None = None) -> Words:
+    """The words of an alert about one duty, in the language it asks for, in every form or in that of one channel.
+
+    `values`: those of the same alert to somebody else, who is told by another link and code: most of the work is to find them.
+    """
     speech = notice_speech(about.language)
-    return compose(
-        "changed" if about.changed else "alert", alert_values(about, speech), speech, about.own, _aloud([about], speech), channel
-    )
+    if values is None:
+        values = alert_values(about, speech)
+    else:
+        values = replace(values, said={**values.said, "link": about.link, "reply": _reply(about.code, speech)})
+    spoken = _aloud([about], speech) if channel in _ALOUD else ""
+    return compose("changed" if about.changed else "alert", values, speech, about.own, spoken, channel)
 
 
 def alert_values(about: Alert, speech: Speech) -> Values:
@@ -70,7 +78,8 @@ def alerts(about: Sequence[Alert], channel: str = "") -> Words:
     if len(ordered) == 1:
         return alert(ordered[0], channel)
     speech = notice_speech(ordered[0].language)
-    return compose("bundle", bundle_values(ordered, speech), speech, ordered[0].own, _aloud(ordered, speech), channel)
+    spoken = _aloud(ordered, speech) if channel in _ALOUD else ""
+    return compose("bundle", bundle_values(ordered, speech), speech, ordered[0].own, spoken, channel)
 
 
 def bundle_values(ordered: Sequence[Alert], speech: Speech) -> Values:

@@ -45,7 +45,10 @@ def compose(kind: str, values: Values, speech: Speech, own: Own, spoken: str = "
     notes: list[str] = []
     letter = own.get((kind, "email", speech.language))
     for_mail, for_texts = channel in ("", "email"), channel in ("", "sms")
-    subject, text, html = _letter(letter or ours(kind, "email", speech), values, speech, for_mail)
+    if channel == "sms" and letter is None:
+        subject, text, html = as_one_line(ours(kind, "email", speech).subject, values), "", ""
+    else:
+        subject, text, html = _letter(letter or ours(kind, "email", speech), values, speech, for_mail)
     if letter and (why := _lost(kind, "email", values, text)):
         notes.append(_note(kind, "email", speech, letter, why))
         subject, text, html = _letter(ours(kind, "email", speech), values, speech, for_mail)

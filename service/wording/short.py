@@ -50,6 +50,10 @@ class _Piece:
         self.size = self._most
         self.has_forms = bool(part.forms)
 
+    def is_like(self, other: _Piece) -> bool:
+        """Whether another piece holds the very same text and forms."""
+        return (self._text, self._forms, self._is_written) == (other._text, other._forms, other._is_written)
+
     @property
     def is_shortened(self) -> bool:
         """Whether a reader does not see all of it."""
@@ -93,7 +97,10 @@ def fitted(parts: Sequence[Part]) -> Short:
 
     Letters that GSM-7 lacks become plain ones there (á is a). Where what must be whole is too long by itself, it is whole all the same.
     """
-    tried = [_try([_Piece(part, write) for part in parts]) for write in (_plainly, _as_it_is)]
+    plain, as_it_is = ([_Piece(part, write) for part in parts] for write in (_plainly, _as_it_is))
+    tried = [_try(plain)]
+    if not all(one.is_like(other) for one, other in zip(plain, as_it_is, strict=True)):  # else nothing more can come of it
+        tried.append(_try(as_it_is))
     return max((one for one in tried if one), key=lambda one: (one[0].fits, one[1]))[0]
 
 

@@ -24,6 +24,8 @@ from service import (
     city_texts,
     closing,
     contacts,
+    due_calendars,
+    event_hooks,
     followups,
     invitations,
     kept_files,
@@ -55,6 +57,7 @@ from tests.houses import Household, a_household
 from tests.notifiers.fake_twilio import TOKEN
 from tests.pictures import photo
 from tests.service.authenticator import Authenticator, text_of
+from tests.service.channels import Post
 from tests.service.people import ANN, GOOD, code_of, half, the, with_second_step
 from tests.service.test_advisories import tell
 from tests.service.test_passkeys import make as make_passkey
@@ -146,6 +149,11 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
         made = Everybody(home)
+        home.channels["event_hook"] = Post("event_hook")
+        async with transaction(home.house, "test") as tx:
+            ruth = Staff("administrator@chino.example", "administrator", "chino")
+            hook, _ = await event_hooks.add(tx, ruth, "chino", "Work orders", "https://hooks.chino.example/spills", ["report:received"])
+            made.names["webhook"] = str(hook.id)
         await _spills(made)
         await _of_the_city(made)
         await _of_accounts(made)
@@ -272,6 +280,8 @@ async def _of_accounts(made: Everybody) -> None:
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
             made.own[who]["passkey"] = str(mine.id)
             made.own[who]["view"] = str(view.id)
+            made.links["/calendar/"] = await due_calendars.make(tx, staff, None, "", mine=False)
+            made.own[who]["due_times"] = str((await due_calendars.of_account(tx, account))[0].id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
     phone = Authenticator()
@@ -287,6 +297,8 @@ async def _of_accounts(made: Everybody) -> None:
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
         tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
+        await due_calendars.make(tx, staff, None, "", mine=True)
+        made.names["lees_due_times"] = str((await due_calendars.of_account(tx, lee))[0].id)
         made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

@@ -15,15 +15,11 @@ import pytest
 from lxml import etree
 
 from service.access import Staff
-from service.advisories import public_one
 from service.disclosure import public_circle
 from service.feeds.cap import moment
 from service.tables import Spill
-from service.transaction import reading
 from service.unchanged import FRESH_SECONDS
 from tests.houses import Household, a_household
-from tests.service.lived import PLANTED, live
-from tests.service.planted import PUBLIC, Output, leaks
 from tests.service.test_advisories import tell
 from tests.service.test_public_record import confirmed
 from tests.spills import IN_ONTARIO
@@ -223,16 +219,3 @@ async def test_advisories_of_a_city_that_is_not_served_are_in_no_feed(tmp_path: 
         async with a_household(tmp_path, cities="ontario") as other:
             assert "<entry>" not in (await get(other, "/feeds/cap")).text
             assert (await get(other, "/feeds/cap/1.xml")).status_code == 404
-
-
-async def test_no_feed_tells_of_a_person(home: Household) -> None:
-    await live(home)
-    async with reading(home.house) as tx:
-        assert await public_one(tx, 1)
-    paths = [*FEEDS, *(f"{path}?lang=es" for path in FEEDS if "atom" in path), "/feeds/cap/1.xml"]
-    outputs = []
-    for path in paths:
-        answer = await get(home, path)
-        outputs.append(Output(PUBLIC, path, f"{answer.text}\n{dict(answer.headers)}"))
-    assert all(len(one.says) > 600 for one in outputs)
-    assert leaks(PLANTED, outputs) == []

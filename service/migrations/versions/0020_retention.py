@@ -1,15 +1,15 @@
 """retention: legal holds, when a record was destroyed, and which reporter wishes to be forgotten
 
-Revision ID: 0019
-Revises: 0016
+Revision ID: 0020
+Revises: 0019
 """
 
 import sqlalchemy as sa
 import sqlmodel.sql.sqltypes
 from alembic import op
 
-revision = "0019"
-down_revision = "0016"
+revision = "0020"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 

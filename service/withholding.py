@@ -1,4 +1,4 @@
-"""What no paper tells: who reported a spill in confidence, wherever their name, addresses and numbers stand; and the secret of a link."""
+"""What is taken out of what is shown: who reported a spill in confidence, wherever their name and addresses stand; secrets of links."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from service.events import ReportReceived
+from service.disclosure import sees
+from service.events import ReplyReceived, ReportReceived, SpillEvent, read_event
 from service.masking import of_email, of_name, of_phone
-from service.pages.known_answers import History
-from service.tables import Spill
+from service.tables import EventRow, Spill
 
+History = Sequence[tuple[EventRow, SpillEvent]]
 MARK = "[withheld]"
 
 # What opens a private page to whoever has it: the last part of its address, as messages hold it.
@@ -76,3 +77,34 @@ def withheld_of(spill: Spill, members: Sequence[Spill] = (), histories: Sequence
         if isinstance(contact, dict):
             told.append(contact)
     return Withheld([one for one in told if one and one.get("privacy") not in ("named", "anonymous")])
+
+
+def withheld_from(audience: str, spill: Spill, members: Sequence[Spill] = (), histories: Sequence[History] = ()) -> Withheld | None:
+    """What an audience of the table of disclosure is not told of the people who reported; None where it may see who they are."""
+    return None if sees(audience, "reporter") else withheld_of(spill, members, histories)
+
+
+def events_without(kept_out: Withheld, history: History) -> list[tuple[EventRow, SpillEvent]]:
+    """A history without the people who reported: their contact is left out, what they answered by message too, and every text is masked.
+
+    The rows are copies, so that nobody writes them back.
+    """
+    return [_event_without(kept_out, row, event) for row, event in history]
+
+
+def _event_without(kept_out: Withheld, row: EventRow, event: SpillEvent) -> tuple[EventRow, SpillEvent]:
+    told = event.model_dump(mode="json")
+    if isinstance(event, ReportReceived) and isinstance(event.raw, dict):
+        told["raw"] = {key: value for key, value in event.raw.items() if key != "contact"}
+    if isinstance(event, ReplyReceived) and kept_out.text(event.sender) != event.sender:
+        told |= {"sender": "", "text": MARK}
+    values = {**row.model_dump(), "shown_actor": kept_out.text(row.actor), "sealed": None}
+    return EventRow(**values), read_event(row.kind, kept_out.value(told))
+
+
+def spill_without(kept_out: Withheld, spill: Spill) -> Spill:
+    """A copy of a spill without the people who reported it, but for their privacy and language; nobody writes it back."""
+    values = spill.model_dump()
+    named = {key: value for key, value in spill.reporter.items() if key == "privacy"}
+    masked = {name: kept_out.value(values[name]) for name in ("description", "address", "flags")}
+    return Spill(**{**values, **masked, "reporter": spill.reporter if spill.reporter.get("privacy") == "named" else named})

@@ -69,8 +69,12 @@ def masking(patterns: Sequence[re.Pattern[str]], mark: str = MASK) -> Callable[[
     return masked
 
 
-def suggested(texts: Iterable[str], people: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What in these texts looks as if it told of a person: telephone numbers, e-mail addresses, names of people on record; each once."""
+def suggested(texts: Iterable[str], people: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]] = ()) -> list[str]:
+    """What in these texts looks as if it told of a person: telephone numbers, e-mail addresses, names of people on record; each once.
+
+    `people` are found by a part of their name, too; `others`, who may be called Sewer crew, by the whole of it.
+    """
     patterns = [_EMAIL, _PHONE, *(pattern for person in people for pattern in of_person(person, parts=True))]
+    patterns += [pattern for person in others for pattern in of_person(person, parts=False)]
     found = [found[0].strip() for said in texts for pattern in patterns for found in pattern.finditer(said)]
     return list(dict.fromkeys(found))

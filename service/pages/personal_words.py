@@ -13,6 +13,6 @@ from service.transaction import Transaction
 
 async def personal_in(tx: Transaction, spill: Spill, texts: Iterable[str]) -> list[str]:
     """Telephone numbers, e-mail addresses, and names of people on record: reporters, the discharger, contacts of the city; each once."""
-    people = [part for one in (spill, *await members_of(tx, spill)) for part in (one.reporter, one.discharger)]
+    reporters = [one.reporter for one in (spill, *await members_of(tx, spill))]
     staff = [{"name": one.name, "email": one.email, "phone": one.phone} for one in await contacts(tx) if one.city == spill.city]
-    return suggested(list(texts), [*people, *staff])
+    return suggested(list(texts), reporters, [spill.discharger, *staff])

@@ -24,6 +24,7 @@ from notifiers import Channel, Outcome
 from service import (
     checkpoints,
     escalation,
+    forgetting,
     former_contacts,
     intake,
     kept_files,
@@ -77,6 +78,7 @@ _FORWARD_SECONDS = _MAIL_SECONDS = 10.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
 _SWEEP_CONTACTS_SECONDS = 24 * 3600.0
+_FORGET_REPORTERS_SECONDS = 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
@@ -236,6 +238,7 @@ class Worker:
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
                 loops.create_task(self._sweep_contacts())
+                loops.create_task(self._forget_reporters())
                 if self.house.settings.checkpoints_go_to:
                     loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
@@ -355,6 +358,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
             await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
+
+    async def _forget_reporters(self) -> None:
+        """Destroy who reported a spill where they wished it and no law keeps it any more, every hour."""
+        while True:
+            try:
+                await forgetting.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while forgetting reporters who wish it; trying again in an hour", self.name)
+            await asyncio.sleep(_FORGET_REPORTERS_SECONDS)
 
     async def _make_checkpoints(self) -> None:
         """Send signed checkpoints of the record away, as often as the settings say."""

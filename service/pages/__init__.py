@@ -15,7 +15,7 @@ Staff keep their own account (`account`, `passkeys`) and their calendars of due 
 the accounts of others (`users`); how everything is set up stands in
 `administration`, which systems are sent events in `event_hooks`, earlier spills come in by `importing`, who fills the roles in `contacts`,
 whom each duty tells when in `ladders`, which law counts in `packs`,
-how long records are kept in `retention`.
+how long records are kept in `retention`, words are masked in `redaction`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -58,6 +58,7 @@ from service.pages import (
     public,
     public_map,
     quantities,
+    redaction,
     replies,
     report_guard,
     retention,
@@ -90,6 +91,7 @@ for part in (
     packs, retention,
 ):  # fmt: skip
     router.include_router(part.router)
+router.include_router(redaction.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)
 

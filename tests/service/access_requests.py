@@ -150,6 +150,9 @@ _PUBLIC: dict[str, Asked] = {
     "POST /report": Asked({"description": "Brown water in the street"}),
     "POST /status/{token}/more": Asked({"text": "It still runs."}),
     "GET /status/{token}/photos/{number}": Asked(path={"number": "photo"}),
+    "POST /status/{token}/forget": Asked({"sure": "yes"}),
+    "POST /staff/spills/{reference}/redact": Asked(
+        {"words": "manhole", "reason": "as counsel asks", "do": "mask"}, path={"reference": "quiet"}),
     "POST /status/{token}/contact": Asked({"email": "alma@example.org", "phone": ""}),
     "POST /status/{token}/same": Asked({"same": "none"}),
     "GET /respond/{token} [taken back]": Asked(),

@@ -111,10 +111,15 @@ def _parser() -> argparse.ArgumentParser:
     _backup_commands(command)
     _simulate_arguments(command("simulate", _later("simulate"), "fill an empty database with a believable history, and measure it"))
     _import_arguments(command("import", _later("import"), "take in the city's own sheet (CSV) of earlier spills, or try it with --dry-run"))
-    doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
+    _doctor_arguments(
+        command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
+    )
+    return parser
+
+
+def _doctor_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
-    return parser
 
 
 def _import_arguments(sheet: argparse.ArgumentParser) -> None:

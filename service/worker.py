@@ -14,37 +14,28 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
-import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
 from service import (
-    checkpoints,
+    chores,
     escalation,
-    forgetting,
-    former_contacts,
     intake,
-    kept_files,
-    mailed_reports,
     obligations,
     outbox,
     receipts,
     sending,
     telling,
-    turnstile,
     wakeups,
     watch,
 )
 from service.claims import Claim, claim, is_news
 from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
-from service.forwarding import Forwarder
 from service.leases import Leases, hand_back
 from service.logbook import about
-from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
 
@@ -71,15 +62,6 @@ _HAND_BACK_SECONDS = 3.0
 _LONGEST_STEP_SECONDS = 90.0
 # What has waited so long for its turn could not be sent within its lease.
 _WAITS_PART_OF_LEASE = 0.2
-_FIRST_SIGNAL_SECONDS = 2.0
-# A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
-_LOOK_AT_CALENDARS_SECONDS = 60.0
-_FORWARD_SECONDS = _MAIL_SECONDS = 10.0
-_SWEEP_FILES_SECONDS = 6 * 3600.0
-_SWEEP_COUNTS_SECONDS = 3600.0
-_SWEEP_CONTACTS_SECONDS = 24 * 3600.0
-_FORGET_REPORTERS_SECONDS = 3600.0
-_LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
 class Worker:
@@ -92,8 +74,6 @@ class Worker:
         self._answers = sending.Answers(house, self.name)
         self._leases = Leases(house, self.name)
         self._clock = ClockCheck(house)
-        self._calendars = Calendars(house)
-        self._forwarder = Forwarder(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
@@ -229,20 +209,8 @@ class Worker:
             async with asyncio.TaskGroup() as loops:
                 loops.create_task(self._keep_leases())
                 loops.create_task(self._climb_when_due(scheduler))
-                loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
-                if self.house.settings.report_maildir:
-                    loops.create_task(self._take_mail(self.house.settings.report_maildir))
-                if self.house.settings.forwards:
-                    loops.create_task(self._forward())
-                loops.create_task(self._sweep_files())
-                loops.create_task(self._sweep_counts())
-                loops.create_task(self._sweep_contacts())
-                loops.create_task(self._forget_reporters())
-                if self.house.settings.checkpoints_go_to:
-                    loops.create_task(self._make_checkpoints())
-                if self.house.settings.deadman_url.get_secret_value():
-                    loops.create_task(self._give_signals())
+                chores.start(self.house, self.name, self._faults.tell, loops)
                 for channel in self.channels.values():
                     loops.create_task(self._send_when_due(channel))
         except* ClockIsWrong as found:
@@ -303,90 +271,6 @@ class Worker:
                 if following is not None:
                     at = DateTrigger(following)
                     scheduler.add_job(ring, at, id="next", replace_existing=True, misfire_grace_time=None, coalesce=True, max_instances=1)
-
-    async def _read_calendars(self) -> None:
-        """Read the calendars of rotas kept elsewhere, in a loop of its own: a slow server holds up no alert."""
-        while True:
-            try:
-                await self._calendars.read_due()
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while reading calendars; trying again", self.name)
-            await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
-
-    async def _take_mail(self, folder: Path) -> None:
-        """Take in what comes into the Maildir for reports."""
-        while True:
-            try:
-                await mailed_reports.take_from_maildir(self.house, folder)
-            except Exception:  # a blip of the database or the disk ends nothing
-                self._faults.tell(f"worker {self.name} failed while taking in mailed reports; trying again")
-            await asyncio.sleep(_MAIL_SECONDS)
-
-    async def _forward(self) -> None:
-        """Hand spills on to the Open311 systems of cities and ask for news of them, in a loop of its own, as with calendars."""
-        while True:
-            try:
-                await self._forwarder.do_due()
-            except Exception:  # a blip of the database ends nothing
-                self._faults.tell(f"worker {self.name} failed while handing on to Open311; trying again")
-            await asyncio.sleep(_FORWARD_SECONDS)
-
-    async def _sweep_files(self) -> None:
-        """Remove files that a stopped process left on the disk and no record names, a few times a day."""
-        while True:
-            await asyncio.sleep(_SWEEP_FILES_SECONDS)
-            try:
-                if swept := await kept_files.sweep(self.house):
-                    log.info("%d files that no record names were removed", swept)
-            except Exception:  # a blip of the database or the disk ends nothing
-                log.exception("worker %s failed while removing files that no record names; trying again", self.name)
-
-    async def _sweep_counts(self) -> None:
-        """Remove what was counted of senders once nothing depends on it any more, every hour."""
-        while True:
-            try:
-                await turnstile.sweep(self.house)
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
-            await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
-
-    async def _sweep_contacts(self) -> None:
-        """Forget what contacts were before a change that is too old to be undone: at the start, and every day."""
-        while True:
-            try:
-                await former_contacts.sweep(self.house)
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
-            await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
-
-    async def _forget_reporters(self) -> None:
-        """Destroy who reported a spill where they wished it and no law keeps it any more, every hour."""
-        while True:
-            try:
-                await forgetting.sweep(self.house)
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while forgetting reporters who wish it; trying again in an hour", self.name)
-            await asyncio.sleep(_FORGET_REPORTERS_SECONDS)
-
-    async def _make_checkpoints(self) -> None:
-        """Send signed checkpoints of the record away, as often as the settings say."""
-        while True:
-            try:
-                await checkpoints.make_due(self.house)
-            except Exception:  # a blip of the database, a disk elsewhere that is not mounted
-                self._faults.tell(f"worker {self.name} failed while making a checkpoint of the record; trying again")
-            await asyncio.sleep(_LOOK_AT_CHECKPOINTS_SECONDS)
-
-    async def _give_signals(self) -> None:
-        """Tell the outside that all is well, for as long as it is."""
-        async with httpx.AsyncClient() as http:
-            while True:
-                await asyncio.sleep(_FIRST_SIGNAL_SECONDS)  # the first round of a start is over by then
-                try:
-                    await watch.signal_while_well(self.house, http)
-                except Exception:  # whatever it is, the work goes on
-                    log.exception("worker %s failed while giving the dead-man signal; trying again", self.name)
-                await asyncio.sleep(max(0.0, self.house.settings.deadman_minutes * 60 - _FIRST_SIGNAL_SECONDS))
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()

@@ -142,6 +142,7 @@ LONG = (
     "test_photos",
     "test_photos_in_chromium",
     "test_privacy",
+    "test_privacy_staff",
     "test_proof",
     "test_proof_damage",
     "test_proof_long",

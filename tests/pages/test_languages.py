@@ -30,7 +30,7 @@ _NAMED = re.compile(r"%\((\w+)\)s")
 def messages_in_code() -> set[Any]:
     """Every message of the templates and the modules of the pages; a tuple is one with a plural."""
     pages = ["speech.py", "public_words.py", "pages/**.py", "papers/**.py", "case_file/**.py"]
-    pages += ["particulars.py", "causes.py", "fact_sources.py"]
+    pages += ["particulars.py", "causes.py", "fact_sources.py", "open311/**.py", "feeds/**.py", "mailed_reports.py"]
     methods = [*((path, "python") for path in pages), ("templates/**.html", "jinja2")]
     found = extract_from_dir(str(SERVICE), methods, {"jinja2": {"trimmed": "true", "silent": "false"}}, KEYWORDS)
     return {message for _, _, message, _, _ in found}

@@ -36,7 +36,7 @@ async def test_the_form_hears_of_open_reports_in_words_that_tell_nobody_s_busine
 
 @pytest.mark.parametrize(
     ("lat", "lon"),
-    [("", ""), ("nan", "1"), ("1e400", "0"), ("91", "0"), ("0", "-181"), ("x" * 10_000, "1"), ("34.01\x00", "-117"), ("٣٤", "<script>")],
+    [("", ""), ("nan", "1"), ("1e400", "0"), ("91", "0"), ("0", "-181"), ("x" * 10_000, "1"), ("٣٤", "<script>")],
 )
 async def test_a_place_that_is_none_is_answered_by_a_clear_fault_or_nothing(site: Site, lat: str, lon: str) -> None:
     answer = await hint(site, lat=lat, lon=lon)

@@ -10,14 +10,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete, text
 from sqlalchemy import event as sqlalchemy_event
-from sqlalchemy import text
 
 from service import settings_check, watch, wiring
 from service.clock import real_now
 from service.clock_check import MOST_OFF, ClockCheck, ClockIsWrong, off_by
 from service.settings import Settings
-from service.transaction import House, open_engine, reading
+from service.tables import Heartbeat
+from service.transaction import House, open_engine, reading, transaction
 from service.worker import Worker, working
 from tests.e2e.database_server import a_server
 from tests.houses import Household, a_house
@@ -61,6 +62,8 @@ async def test_a_worker_with_a_wrong_clock_sends_nothing_stops_and_leaves_word(
     server: str, tmp_path: Path, off: timedelta, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with a_machine(tmp_path, server, Wall()) as (right, _, _), a_machine(tmp_path, server, Wall(off)) as (_, post, worker):
+        async with transaction(right, "test") as tx:
+            await tx.session.execute(delete(Heartbeat))  # of other tests on the same server
         await a_promise(Household(right, Wall(), {}, worker))  # type: ignore[arg-type]
         with pytest.raises(ClockIsWrong, match=r"ahead of|behind"):
             async with asyncio.timeout(20):

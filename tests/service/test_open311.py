@@ -31,10 +31,10 @@ FIELDS = [
 ]  # fmt: skip
 
 
-async def get(home: Household, path: str, status: int = 200, **query: str) -> Any:
+async def get(home: Household, path: str, answers: int = 200, **query: str) -> Any:
     async with home.client() as http:
         answer = await http.get(f"{V2}/{path}", params=query)
-    assert answer.status_code == status, answer.text
+    assert answer.status_code == answers, answer.text
     return etree.fromstring(answer.content) if "xml" in path else answer.json()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadlines.ladder import CHANNELS
-from notifiers import AppriseChannel, EmailChannel, FileChannel, SmsChannel, VoiceChannel, WebhookChannel
+from notifiers import AppriseChannel, EmailChannel, EventHookChannel, FileChannel, SmsChannel, VoiceChannel, WebhookChannel
 from service import commands, programs, wiring
 from service.errors import BadInput
 from service.settings import Settings, read_settings, unknown_names
@@ -226,6 +226,7 @@ async def test_a_provider_takes_the_place_of_the_outbox_file(tmp_path: Path) -> 
     mail = {"smtp_url": "smtp://mail.example", "mail_from": "spills@example.gov"}
     assert await kinds(tmp_path, **mail, **ACCOUNT) == {
         "email": EmailChannel, "sms": SmsChannel, "voice": VoiceChannel, "webhook": WebhookChannel, "apprise": AppriseChannel,
+        "event_hook": EventHookChannel,
     }  # fmt: skip
     assert wiring.stands_in(Settings(home_dir=tmp_path, **mail, **ACCOUNT)) == []  # type: ignore[arg-type]
     assert (await kinds(tmp_path, **mail))["sms"] is FileChannel

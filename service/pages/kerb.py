@@ -70,4 +70,4 @@ async def photos(request: Request, reference: str) -> Response:
         return await refused(request, reference, error)
     except CannotKeep as error:
         return await refused(request, reference, BadInput(f"photos cannot be stored just now: {error}"))
-    return RedirectResponse(f"/staff/spills/{reference}?done=photos#files", 303)
+    return RedirectResponse(f"/staff/spills/{reference}?done=photos", 303)

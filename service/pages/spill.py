@@ -80,6 +80,8 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         off = await switched_off(tx, spill.city)
         spill = shown.spill
     zone = zone_of(house, spill.city)
+    # What was done just now is said at the top, above what is to be done next; its card may be far down by now.
+    just = next((duty for duty in duties if str(duty.id) == request.query_params.get("clock")), None)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
         ladders=ladders, switched_off={duty.id: entry for duty in duties if duty.is_open and (entry := over(off, duty.clock["duty"]))},
@@ -90,7 +92,7 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         event_types=list(EVENT_KEYS), said=words_of_reporter(history), done=request.query_params.get("done", ""), units=list(GALLONS),
         rq=finding_of(house.rulebook.quantities, spill.facts), amount=typed_facts(spill, zone),
         place=place_shown(house, spill), causes=causes_in(history), cause_words=CAUSES,
-        closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
+        just=just, closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
         masked=redactions_in(history),
     )  # fmt: skip
 
@@ -125,6 +127,7 @@ async def refused(request: Request, reference: str, error: BadInput | Conflict) 
 
 
 def _back(reference: str, done: str, place: str = "") -> Response:
+    """To the spill, where it says what was done; `place`: a clock that it names, or a part of the page to go to."""
     return RedirectResponse(f"/staff/spills/{reference}?done={done}{place}", 303)
 
 
@@ -144,7 +147,7 @@ async def clock_done(request: Request, reference: str, clock_id: int) -> Respons
             await record_done(tx, spill, await _clock(tx, spill, clock_id), fields)
     except BadInput as error:
         return await refused(request, reference, error)
-    return _back(reference, "act", f"#clock-{clock_id}")
+    return _back(reference, "act", f"&clock={clock_id}")
 
 
 @router.post("/{reference}/clocks/{clock_id}/acknowledge")
@@ -164,7 +167,7 @@ async def waive(request: Request, reference: str, clock_id: int) -> Response:
             await obligations.waive(tx, (await _clock(tx, spill, clock_id)).row, spill, fields.text("reason"))
     except BadInput as error:
         return await refused(request, reference, error)
-    return _back(reference, "waived", f"#clock-{clock_id}")
+    return _back(reference, "waived", f"&clock={clock_id}")
 
 
 @router.post("/{reference}/discharger")

@@ -24,6 +24,19 @@ async def test_the_page_begins_with_what_to_do_next(site: Site) -> None:
     assert headings.index("Planned next") < headings.index("Facts") < headings.index("Story")
 
 
+async def test_what_was_logged_is_said_above_what_comes_next_and_its_card_is_one_press_away(site: Site) -> None:
+    visitor = await site.staff()
+    reference, page = await opened(site, visitor)
+    call = await site.home.clock_of(reference, WATER_BOARD)
+    page = await visitor.send(page, f"/staff/spills/{reference}/clocks/{call.id}/done", "yes")
+    said = next(part for part in page.root.all("div") if part.attributes.get("role") == "status")
+    assert said.text.startswith("Recorded.")
+    [link] = said.all("a")
+    assert (link["href"], link.text) == (f"#clock-{call.id}", f"{TWO_HOURS}: Done on time")
+    assert page.text.index("Recorded.") < page.text.index("Do this next")
+    assert TWO_HOURS not in (await visitor.get(f"/staff/spills/{reference}?done=act&clock=999")).text.split("Do this next")[0]
+
+
 async def test_an_amount_is_amended_at_the_kerb_and_starts_its_clock(site: Site) -> None:
     visitor = await site.staff()
     reference, page = await opened(site, visitor, volume=gallons(900))

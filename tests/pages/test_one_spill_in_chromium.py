@@ -90,6 +90,34 @@ async def test_two_reports_of_one_spill_are_merged_and_taken_apart(served: Serve
     assert (await served.home.clock_of(first, WATER_BOARD)).state == "running"
 
 
+async def test_an_officer_in_gloves_logs_a_call_takes_a_photo_and_amends_the_amount(served: Served) -> None:
+    reference = await served.home.report(a_report(volume=gallons(900)))
+    await served.home.live(hours=3)
+    async with served.browser(PHONE, has_touch=True, is_mobile=True) as page:
+        await sign_in(served, page)
+        await page.goto("/staff")
+        await page.get_by_role("link", name=reference).tap()
+        first = page.locator("li.card").first
+        title = await first.get_by_role("heading").first.inner_text()
+        await first.get_by_text("Log this call").tap()  # two taps, and the first opens what the second presses right below it
+        await first.get_by_role("button", name="Log it, just now").tap()
+        said = page.get_by_role("status").filter(has_text="Recorded.")
+        await expect(said).to_be_in_viewport()
+        await expect(said.get_by_role("link")).to_contain_text(title.partition("\n")[0].removesuffix(" Overdue"))
+        async with page.expect_file_chooser() as asked:
+            await page.get_by_label("Take a photo").tap()
+        await (await asked.value).set_files(FilePayload(name="curb.jpg", mimeType="image/jpeg", buffer=photo()))
+        await page.get_by_role("button", name="Keep the photos").tap()
+        await expect(page.get_by_role("status").filter(has_text="The photos are kept")).to_be_in_viewport()
+        await page.get_by_label("How much?").tap()
+        await page.keyboard.type("1,200")
+        await page.get_by_role("button", name="Record the amount").tap()
+        await expect(page.get_by_role("status").filter(has_text="counted again")).to_be_in_viewport()
+        await expect(card(page, TWO_HOURS)).to_contain_text("Overdue by 1 hour")
+        await looks_right(page, "gloves")
+    assert (await served.home.spill(reference)).facts["volume"] == gallons(1200)
+
+
 async def test_everything_at_the_kerb_is_big_enough_for_a_glove(served: Served) -> None:
     contact = {"name": "Ana Ruiz", "phone": "909 555 0155", "privacy": "confidential"}
     reference = await served.home.report(a_report(contact=contact))

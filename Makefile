@@ -17,7 +17,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-postgresql check lock styles screenshots access clean moved
+.PHONY: help setup run test test-long test-postgresql check lock styles screenshots access privacy clean moved
 .SUFFIXES:
 
 help:  ## list these commands
@@ -55,6 +55,9 @@ styles:  ## renew service/static/spillclock.css from styles/ and service/static/
 
 screenshots: $(READY)  ## take a picture of every page and state into screenshots/ (ARGS="report status" takes some)
 	$(BIN)/python -m tests.pages.screenshots screenshots $(ARGS)
+
+privacy: $(READY)  ## write docs/privacy.md from the table in service/disclosure.py
+	$(BIN)/python -m tests.service.privacy_table
 
 access: $(READY)  ## write docs/access.md from tests/service/access_matrix.txt
 	$(BIN)/python -m tests.service.access_table

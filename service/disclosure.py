@@ -54,12 +54,14 @@ Rule = Callable[[Known], Any]
 class Field:
     """A part of a spill. `says` tells what it is; `drawn_from` names the columns (`spill.`) and facts (`facts.`) behind it.
 
-    `seen_by` gives for each audience what it is shown of it; an audience that is left out is shown nothing.
+    `seen_by` gives for each audience what it is shown of it; an audience that is left out is shown nothing. `rounds`: what the public is
+    shown is coarser than what is on record.
     """
 
     says: str
     drawn_from: tuple[str, ...]
     seen_by: Mapping[str, Rule] = field(default_factory=dict)
+    rounds: bool = False
 
 
 def _to(*audiences: str) -> dict[str, Rule]:
@@ -141,21 +143,25 @@ FIELDS: Mapping[str, Field] = {
         {**_EVERYBODY, PUBLIC: lambda known: known.spill.city},
     ),
     "material": Field("The kind of material.", ("facts.material",), {**_EVERYBODY, PUBLIC: _material}),
-    "amount": Field("Roughly how much, in steps; the upper end of an estimate counts.", ("facts.volume",), {**_EVERYBODY, PUBLIC: _amount}),
+    "amount": Field(
+        "Roughly how much, in steps; the upper end of an estimate counts.", ("facts.volume",), {**_EVERYBODY, PUBLIC: _amount},
+        rounds=True,
+    ),
     "reached": Field("What it reached.", ("facts.reached",), {**_EVERYBODY, PUBLIC: _reached}),
     # The minute of a report tells whoever was watched at that minute who it was that called.
     "received_at": Field(
         "When the report came in, to the full hour before it.",
         ("spill.received_at",),
         {**_EVERYBODY, PUBLIC: lambda known: hour_of(known.spill.received_at)},
+        rounds=True,
     ),
     "lat": Field(
         "Latitude; to the public rounded to a city block, none at a home.", ("spill.lat", "facts.premises"),
-        {**_EVERYBODY, PUBLIC: _coordinate("lat")},
+        {**_EVERYBODY, PUBLIC: _coordinate("lat")}, rounds=True,
     ),
     "lon": Field(
         "Longitude; to the public rounded to a city block, none at a home.", ("spill.lon", "facts.premises"),
-        {**_EVERYBODY, PUBLIC: _coordinate("lon")},
+        {**_EVERYBODY, PUBLIC: _coordinate("lon")}, rounds=True,
     ),
     "state": Field(
         "How far it is: looked_at, cleaning, cleaned_up, closed; by what the city itself recorded.", ("facts.events",),

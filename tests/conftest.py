@@ -156,6 +156,7 @@ LONG = (
     "test_rehearse",
     "test_replies",
     "test_report_again",
+    "test_privacy_staff",
     "test_report_again_in_chromium",
     "test_report_guard",
     "test_report_in_chromium",

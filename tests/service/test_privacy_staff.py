@@ -19,9 +19,9 @@ from service.replies import Reply
 from service.transaction import transaction
 from tests.houses import Household
 from tests.service.lived import PLANTED, TEXT, Lived, live
-from tests.service.planted import DISCHARGER, LOG, PUBLIC, REPORTER, STAFF, Output, Planted, leaks
+from tests.service.planted import DISCHARGER, LOG, PUBLIC, REPORTER, STAFF, Output, Planted
 from tests.service.printed import printed
-from tests.service.test_privacy import crawled
+from tests.service.test_retention_long import holds
 
 VIEWER, AGENCY = "viewer", "agency"
 # What only the reporter and those who work on the spill may read.
@@ -29,9 +29,6 @@ OF_THE_REPORTER = {
     "reporter's name", "reporter's e-mail", "reporter's phone", "photo latitude", "photo longitude", "camera", "photo name",
 }  # fmt: skip
 HIDDEN = [Planted(one.what, one.text, frozenset({STAFF, REPORTER})) for one in PLANTED if one.what in OF_THE_REPORTER]
-_NOT_FOLLOWED = re.compile(
-    r"^(?!/staff)|/static/|sign-out|/law|/staff/(calendars|templates|on-call|quantities|subscriptions|numbers)|[?&](sort|after|before|lang|q)="
-)
 
 
 async def lived_by_somebody_who_says_who_they_are(home: Household) -> Lived:
@@ -41,8 +38,6 @@ async def lived_by_somebody_who_says_who_they_are(home: Household) -> Lived:
         spill = await tx.spill(lived.reference)
         about = {"channel": "sms", "sender": phone, "meaning": "unknown", "spill_id": spill.id, "received_at": tx.now}
         tx.session.add(Reply(once="1", text=f"it is {name} again", **about))
-        if spill.destroyed_at is None:
-            await tx.session.flush()
     second = {"description": f"{name} here, {email}, {phone}: still running", "contact": {"name": name, "email": email, "phone": phone}}
     answer = await home.client().post("/api/v1/spills", json={**second, "location": {"lat": 34.012, "lon": -117.688}, "material": "sewage"})
     assert answer.status_code == 201, answer.text
@@ -65,26 +60,22 @@ async def as_staff(home: Household, role: str) -> tuple[httpx.AsyncClient, httpx
 
 
 async def to_a_viewer(home: Household, references: list[str]) -> list[Output]:
+    """Every page of the spills and every list that a viewer may open, and what the API gives them."""
     browser, program = await as_staff(home, "viewer")
-    starts = (
-        "/staff",
-        "/staff?show=all",
-        "/staff?q=running",
-        "/staff/map",
-        "/staff/wall",
-        "/staff/replies",
-        "/staff/suppressions",
-        "/staff/held",
-    )
-    of_spills = tuple(f"/staff/spills/{one}{part}" for one in references for part in ("", "/papers", "/retention"))
-    found = await crawled(browser, VIEWER, starts + of_spills, lambda link: not _NOT_FOLLOWED.search(link) and "/files/" not in link)
-    for path in ("/api/v1/spills", "/api/v1/spills?q=running", "/api/v1/replies", "/api/v1/numbers", "/api/v1/retention"):
-        found.append(Output(VIEWER, path, (await program.get(path)).text))
+    pages = ["/staff", "/staff?show=all", "/staff?q=running", "/staff/map", "/staff/wall", "/staff/replies", "/staff/suppressions"]
+    paths = ["", "/clocks", "/reports", "/papers", "/particulars", "/retention"]
+    answers = ["/api/v1/spills", "/api/v1/spills?q=running", "/api/v1/replies", "/api/v1/numbers"]
     for one in references:
-        for part in ("", "/clocks", "/reports", "/papers", "/particulars", "/retention"):
-            answer = await program.get(f"/api/v1/spills/{one}{part}")
-            assert answer.status_code == 200, f"{part}: {answer.text[:200]}"
-            found.append(Output(VIEWER, f"API {one}{part}", answer.text))
+        pages += [f"/staff/spills/{one}{part}" for part in ("", "/papers", "/retention")]
+        listed = await browser.get(f"/staff/spills/{one}/papers")
+        pages += sorted(set(re.findall(rf'href="(/staff/spills/{one}/papers/[^"#]+)"', listed.text)))
+        answers += [f"/api/v1/spills/{one}{part}" for part in paths]
+    found = []
+    for http, asked in ((browser, pages), (program, answers)):
+        for path in asked:
+            answer = await http.get(path, headers={"accept": "text/html"})
+            assert answer.status_code in (200, 403), f"{path}: {answer.text[:200]}"
+            found.append(Output(VIEWER, path, answer.text))
     return found
 
 
@@ -113,7 +104,7 @@ async def test_neither_a_viewer_nor_an_agency_is_shown_who_reported_in_confidenc
     references = ["SP-2026-00001", lived.reference]
     viewer, agency = await to_a_viewer(home, references), await to_an_agency(home, references)
     assert min(len(viewer), len(agency)) > 15, (len(viewer), len(agency))
-    assert leaks(HIDDEN, [*viewer, *agency]) == []
+    assert [f"{what}: {one.where}" for one in (*viewer, *agency) for what in holds(one.says, HIDDEN)] == []
 
 
 def test_the_table_says_the_same_of_every_string_that_is_planted() -> None:

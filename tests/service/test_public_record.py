@@ -16,6 +16,7 @@ from service.relocation import Move, move_pin
 from service.tables import Meta, PublicSpill, Spill
 from service.transaction import reading, transaction
 from tests.houses import OFFICER, Household
+from tests.service.privacy_table import DOCUMENT, document
 from tests.service.test_advisories import tell
 from tests.spills import IN_CHINO, IN_ONTARIO, a_report, gallons
 
@@ -48,6 +49,10 @@ def test_every_column_and_every_fact_has_its_place_in_the_table() -> None:
     # What happened since is told by its events alone.
     assert {f"facts.{key}" for key in FACT_KEYS} <= drawn
     assert all(one.says for one in FIELDS.values())
+
+
+def test_the_page_of_who_sees_what_is_made_of_the_table() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == document(), "run `make privacy`"
 
 
 def test_a_row_holds_exactly_what_the_table_shows_the_public() -> None:

@@ -110,10 +110,27 @@ def _parser() -> argparse.ArgumentParser:
     )
     _backup_commands(command)
     _simulate_arguments(command("simulate", _later("simulate"), "fill an empty database with a believable history, and measure it"))
+    _import_arguments(command("import", _later("import"), "take in the city's own sheet (CSV) of earlier spills, or try it with --dry-run"))
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
     return parser
+
+
+def _import_arguments(sheet: argparse.ArgumentParser) -> None:
+    sheet.add_argument("city", metavar="CITY", help="whose spills they are: chino")
+    sheet.add_argument("file", metavar="FILE", help="a CSV, in any encoding and with any delimiter, its headings in the first row")
+    sheet.add_argument("--dry-run", action="store_true", help="say what would become of each row, and keep nothing")
+    sheet.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FIELD=HEADING",
+        help="which column a field is (default: guessed); FIELD= leaves it out",
+    )
+    sheet.add_argument("--report", default="", metavar="FILE", help="write what became of each row there, as CSV")
+    sheet.add_argument("--all", action="store_true", help="print each row that is odd, not the first 20 alone")
+    sheet.add_argument("--alert-past", action="store_true", help="let clocks of the past run and alert as any (default: they are waived)")
 
 
 def _export_arguments(export: argparse.ArgumentParser) -> None:

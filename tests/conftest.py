@@ -125,6 +125,7 @@ LONG = (
     "test_kills_on_postgresql",
     "test_live",
     "test_live_alerts",
+    "test_long_outage",
     "test_merging",
     "test_merging_sequences",
     "test_migrations_long",

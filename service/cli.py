@@ -86,13 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     rehearse.add_argument("--example", nargs="?", const="", metavar="NAME", help="an example instead; without NAME they are listed")
     rehearse.add_argument("--until", metavar="TIME", help="where to stop (default: when every ladder is at its top)")
     rehearse.add_argument("--json", action="store_true", help="one JSON object a line")
-    rules = commands.add_parser("rules", help="list, check and explain the rule packs").add_subparsers(required=True, metavar="ACTION")
-    command("list", _rules_list, "every duty, one a line", rules)
-    check = command("check", _rules_check, "hold every pack to its schema and its cases; name each mistake with file, line and cure", rules)
-    check.add_argument("pack", metavar="PACK", nargs="?", help="one pack (default: all)")
-    explain = command("explain", _rules_explain, "what one rule says, when it applies, how we read it, whom it wakes", rules)
-    explain.add_argument("duty", metavar="DUTY", help="a duty, or a pack for all of its rules")
-    explain.add_argument("--json", action="store_true", help="everything about each version, as JSON")
+    _rules_commands(commands, command)
     _rq_arguments(command("rq", _rq, "whether amounts reach a federal reportable quantity, with the arithmetic; a name alone is looked up"))
     user = commands.add_parser("user", help="staff accounts").add_subparsers(required=True, metavar="ACTION")
     add = command("add", _later("user_add"), "add a member of staff", user)
@@ -115,6 +109,16 @@ def _parser() -> argparse.ArgumentParser:
         command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     )
     return parser
+
+
+def _rules_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    rules = commands.add_parser("rules", help="list, check and explain the rule packs").add_subparsers(required=True, metavar="ACTION")
+    command("list", _rules_list, "every duty, one a line", rules)
+    check = command("check", _rules_check, "hold every pack to its schema and its cases; name each mistake with file, line and cure", rules)
+    check.add_argument("pack", metavar="PACK", nargs="?", help="one pack (default: all)")
+    explain = command("explain", _rules_explain, "what one rule says, when it applies, how we read it, whom it wakes", rules)
+    explain.add_argument("duty", metavar="DUTY", help="a duty, or a pack for all of its rules")
+    explain.add_argument("--json", action="store_true", help="everything about each version, as JSON")
 
 
 def _doctor_arguments(doctor: argparse.ArgumentParser) -> None:

@@ -179,6 +179,10 @@ def _ring_distance(ring: Ring, lat: float, lon: float, scale: float) -> float:
     x1, y1 = (ring[-1][0] - lon) * scale, ring[-1][1] - lat
     for x, y in ring:
         x2, y2 = (x - lon) * scale, y - lat
+        # A line that lies wholly beyond the nearest so far, to one side, is not measured.
+        if (x1 > best and x2 > best) or (y1 > best and y2 > best) or (x1 < -best and x2 < -best) or (y1 < -best and y2 < -best):
+            x1, y1 = x2, y2
+            continue
         dx, dy = x2 - x1, y2 - y1
         length = dx * dx + dy * dy
         along = 0.0 if length == 0 else max(0.0, min(1.0, -(x1 * dx + y1 * dy) / length))

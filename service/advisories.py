@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, cast, exists, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, String, bindparam, cast, exists, func, literal, or_, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col
 
@@ -45,10 +45,12 @@ _STREET = re.compile(
 # -- what stands
 
 
+_ABOUT = select(Advisory).where(col(Advisory.spill_id) == bindparam("spill_id")).order_by(col(Advisory.id))
+
+
 async def chain_of(tx: Transaction, spill: Spill) -> list[Advisory]:
     """Everything that was issued about a spill, the oldest first."""
-    query = select(Advisory).where(col(Advisory.spill_id) == spill.id).order_by(col(Advisory.id))
-    return list((await tx.session.execute(query)).scalars())
+    return list((await tx.session.execute(_ABOUT, {"spill_id": spill.id})).scalars())
 
 
 def standing_in(chain: Iterable[Advisory]) -> Advisory | None:

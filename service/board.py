@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, or_, select, update
 from sqlmodel import col
 
 from deadlines import as_z
@@ -21,6 +20,7 @@ from deadlines.quantities import GALLONS
 from service import events, spill_search
 from service.access import Staff
 from service.board_tables import BoardLine
+from service.columns import table
 from service.events import SpillEvent
 from service.ladders import OPEN_STATES
 from service.speech import is_immediate
@@ -48,6 +48,47 @@ _LEFT_KINDS = tuple(sorted(event.kind for event in LEFT_ALONE))
 # What an alarm is about: a rung that reached nobody while its duty is open, and a law that was not applied to the latest facts.
 _ALARM_KINDS = (events.RungReachedNobody.kind, events.AssessmentFailed.kind, events.FactsRecorded.kind)
 _CLOSING_KINDS = (events.SpillClosed.kind, events.SpillReopened.kind)
+_TO_BE_DONE = (*OPEN_STATES, "waiting")
+
+# What is asked and written for every line. Made once: to make a statement costs as much as to run it.
+_LINE, _SPILL, _EVENT, _OBLIGATION = (table(one) for one in (BoardLine, Spill, EventRow, Obligation))
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_LINES = select(_LINE).where(_LINE.c.spill_id.in_(_IDS)).order_by(_LINE.c.spill_id).with_for_update()
+_ADD_LINE = insert(_LINE)
+_CHANGE_LINE = update(_LINE).where(_LINE.c.spill_id == bindparam("number"))
+_HEAD = _SPILL.alias("head")
+_SPILLS = (
+    select(
+        *(
+            _SPILL.c[name]
+            for name in (
+                "id", "reference", "city", "received_at", "description", "address", "lat", "lon", "facts", "flags", "held_at", "officer",
+                "cause", "discharger", "assess_tries",
+            )
+        ),
+        _HEAD.c.reference.label("merged_into"),
+    )
+    .outerjoin(_HEAD, _HEAD.c.id == _SPILL.c.merged_into)
+    .where(_SPILL.c.id.in_(_IDS))
+)  # fmt: skip
+_DUTIES = (
+    select(
+        *(_OBLIGATION.c[name] for name in ("id", "spill_id", "duty", "state", "act", "starts_at", "due_at", "met_at")),
+        _OBLIGATION.c.clock["title"].as_string(), _OBLIGATION.c.clock["limit"].as_string(),
+    )
+    .where(
+        _OBLIGATION.c.spill_id.in_(_IDS),
+        or_(_OBLIGATION.c.state.in_(_TO_BE_DONE), and_(_OBLIGATION.c.act == "notice", _OBLIGATION.c.state != "withdrawn")),
+    )
+    .order_by(_OBLIGATION.c.due_at, _OBLIGATION.c.duty, _OBLIGATION.c.id)
+)  # fmt: skip
+# The events that a line comes to, the last of them the last that changed it.
+_LAST = select(func.max(_EVENT.c.id)).where(_EVENT.c.spill_id.in_(_IDS), _EVENT.c.kind.not_in(_LEFT_KINDS)).group_by(_EVENT.c.spill_id)
+_SAID = (
+    select(_EVENT.c.spill_id, _EVENT.c.kind, _EVENT.c.recorded_at, _EVENT.c.actor, _EVENT.c.payload["obligation"].as_integer())
+    .where(_EVENT.c.spill_id.in_(_IDS), or_(_EVENT.c.kind.in_((*_ALARM_KINDS, *_CLOSING_KINDS)), _EVENT.c.id.in_(_LAST)))
+    .order_by(_EVENT.c.id)
+)
 
 
 # -- drawing
@@ -66,39 +107,24 @@ async def draw(tx: Transaction, spill_ids: Iterable[int]) -> None:
     numbers = sorted(spill_ids)
     for start in range(0, len(numbers), _AT_A_TIME):
         some = numbers[start : start + _AT_A_TIME]
-        query = select(BoardLine).where(col(BoardLine.spill_id).in_(some)).order_by(col(BoardLine.spill_id))
-        rows = (await tx.session.execute(tx.held(query).execution_options(populate_existing=True))).scalars()
-        lines = {row.spill_id: row for row in rows}
+        before = {}
+        if known := [number for number in some if number not in tx.new_spills]:
+            before = {row.spill_id: row for row in await tx.look_up(_LINES, ids=known)}
         for number, drawn in sorted((await drawn_of(tx, some)).items()):
-            line = lines.get(number)
+            line = before.get(number)
             if line is None:
-                tx.session.add(BoardLine(spill_id=number, drawn_at=tx.now, **drawn))
+                await tx.write(_ADD_LINE, {"spill_id": number, "drawn_at": tx.now, "draws": 1, **drawn})
             elif any(getattr(line, name) != value for name, value in drawn.items()):
-                for name, value in drawn.items():
-                    setattr(line, name, value)
-                line.drawn_at, line.draws = tx.now, line.draws + 1
-    await tx.session.flush()
+                await tx.write(_CHANGE_LINE, {"number": number, "drawn_at": tx.now, "draws": line.draws + 1, **drawn})
 
 
 async def drawn_of(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     """What the lines of spills hold by everything on record, by the number of the spill: BoardLine but for how it was drawn."""
-    duties = await _duties(tx, spill_ids)
+    duties, notices = await _duties(tx, spill_ids)
     told = await _told(tx, spill_ids)
-    head = aliased(Spill)
-    # Columns, and not objects: what this transaction read at its beginning may have changed since.
-    query = (
-        select(
-            col(Spill.id), col(Spill.reference), col(Spill.city), col(Spill.received_at), col(Spill.description), col(Spill.address),
-            col(Spill.lat), col(Spill.lon), col(Spill.facts), col(Spill.flags), col(Spill.held_at), col(Spill.officer), col(Spill.cause),
-            col(Spill.discharger), col(Spill.assess_tries), col(head.reference).label("merged_into"),
-        )
-        .outerjoin(head, col(head.id) == col(Spill.merged_into))
-        .where(col(Spill.id).in_(spill_ids))
-    )  # fmt: skip
-    notices = await _notices(tx, spill_ids)
     return {
         row.id: _line(row, duties.get(row.id, []), told[row.id], notices.get(row.id, (None, None)))
-        for row in await tx.session.execute(query)
+        for row in await tx.look_up(_SPILLS, ids=spill_ids)
     }  # fmt: skip
 
 
@@ -154,56 +180,40 @@ def _brief(said: str, longest: int) -> str:
     return one_line if len(one_line) <= longest else one_line[: longest - 1].rstrip() + "…"
 
 
-async def _duties(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    """The duties of each spill that are neither done nor withdrawn, the nearest due first; `is_due`: there is something to be done."""
-    clock = col(Obligation.clock)
-    columns = (col(Obligation.id), col(Obligation.spill_id), col(Obligation.duty), col(Obligation.state), col(Obligation.act))
-    query = (
-        select(*columns, col(Obligation.starts_at), col(Obligation.due_at), clock["title"].as_string(), clock["limit"].as_string())
-        .where(col(Obligation.spill_id).in_(spill_ids), col(Obligation.state).in_((*OPEN_STATES, "waiting")))
-        .order_by(col(Obligation.due_at), col(Obligation.duty), col(Obligation.id))
-    )
+async def _duties(
+    tx: Transaction, spill_ids: Sequence[int]
+) -> tuple[dict[int, list[dict[str, Any]]], dict[int, tuple[datetime | None, datetime | None]]]:
+    """The duties of each spill that are neither done nor withdrawn, the nearest due first (`is_due`: there is something to be done); and
+    from when the law asks for a notice about it, and when the first one was given.
+    """
     found: dict[int, list[dict[str, Any]]] = {}
-    for number, spill_id, duty, state, act, starts_at, due_at, title, limit in await tx.session.execute(query):
+    begun: dict[int, list[datetime]] = {}
+    given: dict[int, list[datetime]] = {}
+    for number, spill_id, duty, state, act, starts_at, due_at, met_at, title, limit in await tx.look_up(_DUTIES, ids=spill_ids):
+        if act == "notice":
+            begun.setdefault(spill_id, []).extend([starts_at] if starts_at else [])
+            given.setdefault(spill_id, []).extend([met_at] if met_at else [])
+        if state not in _TO_BE_DONE:
+            continue
         counted = {"starts_at": as_z(starts_at), "due_at": as_z(due_at), "limit": limit}
         found.setdefault(spill_id, []).append({
             "id": number, "duty": duty, "title": title, "due_at": counted["due_at"], "at_once": is_immediate(counted),
             "is_due": state in OPEN_STATES and due_at is not None and act != _OUTLASTS,
         })  # fmt: skip
-    return found
-
-
-async def _notices(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
-    """From when the law asks for a notice about each spill, and when the first one was given."""
-    query = (
-        select(col(Obligation.spill_id), func.min(col(Obligation.starts_at)), func.min(col(Obligation.met_at)))
-        .where(col(Obligation.spill_id).in_(spill_ids), col(Obligation.act) == "notice", col(Obligation.state) != "withdrawn")
-        .group_by(col(Obligation.spill_id))
-    )
-    return {number: (begins, given) for number, begins, given in await tx.session.execute(query)}
+    return found, {number: (min(begun[number], default=None), min(given[number], default=None)) for number in begun}
 
 
 async def _told(tx: Transaction, spill_ids: Sequence[int]) -> dict[int, _Told]:
     found = {number: _Told(set()) for number in spill_ids}
-    obligation = col(EventRow.opened)["obligation"].as_integer()
-    query = (
-        select(col(EventRow.spill_id), col(EventRow.kind), col(EventRow.recorded_at), obligation)
-        .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_((*_ALARM_KINDS, *_CLOSING_KINDS)))
-        .order_by(col(EventRow.id))
-    )
-    for number, kind, at, about in await tx.session.execute(query):
+    for number, kind, at, actor, about in await tx.look_up(_SAID, ids=spill_ids):
         told = found[number]
+        told.changed_at, told.changed_by = at, actor
         if kind in _CLOSING_KINDS:
             told.closed_at = at if kind == events.SpillClosed.kind else None
         elif kind == events.FactsRecorded.kind:
             told.alarms.discard("law")  # put to the law anew; a failure after this one says so again
-        else:
+        elif kind in _ALARM_KINDS:
             told.alarms.add("law" if kind == events.AssessmentFailed.kind else about)
-    mine = (col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).not_in(_LEFT_KINDS))
-    last = select(func.max(col(EventRow.id))).where(*mine).group_by(col(EventRow.spill_id))
-    changed = select(col(EventRow.spill_id), col(EventRow.recorded_at), col(EventRow.shown_actor)).where(col(EventRow.id).in_(last))
-    for number, at, actor in await tx.session.execute(changed):
-        found[number].changed_at, found[number].changed_by = at, actor
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
@@ -30,6 +30,11 @@ TOGETHER_WITHIN = timedelta(seconds=60)
 _TOO_SOON_TO_WAIT = timedelta(minutes=10)
 _UNDER_WAY = ("waiting", "sending")
 _SAID = (ObligationMoved, AcknowledgementExpired, ChannelChanged)
+_TO = func.lower(col(MessageRow.address))
+_LATELY = select(col(MessageRow.channel), _TO, func.min(col(MessageRow.promised_at))).where(
+    col(MessageRow.spill_id) == bindparam("spill_id"), col(MessageRow.promised_at) > bindparam("since"),
+    col(MessageRow.promised_at) < bindparam("until"), col(MessageRow.state) != "cancelled", col(MessageRow.obligation_id).is_not(None),
+).group_by(col(MessageRow.channel), _TO)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +173,6 @@ async def _promised_lately(tx: Transaction, spill: Spill) -> dict[tuple[str, str
     """When the first alert of the last minute was promised, by channel and address; before this moment, and looked up once."""
     found: dict[tuple[str, str], datetime] | None = tx.memo.get(("promised lately", spill.id))
     if found is None:
-        address = func.lower(col(MessageRow.address))
-        query = select(col(MessageRow.channel), address, func.min(col(MessageRow.promised_at))).where(
-            col(MessageRow.spill_id) == spill.id, col(MessageRow.promised_at) > tx.now - TOGETHER_WITHIN,
-            col(MessageRow.promised_at) < tx.now, col(MessageRow.state) != "cancelled", col(MessageRow.obligation_id).is_not(None),
-        ).group_by(col(MessageRow.channel), address)  # fmt: skip
-        rows = await tx.ask(query)
+        rows = await tx.ask(_LATELY, spill_id=spill.id, since=tx.now - TOGETHER_WITHIN, until=tx.now)
         found = tx.memo[("promised lately", spill.id)] = {(channel, to): at for channel, to, at in rows}
     return found

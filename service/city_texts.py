@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from notifiers import segments
@@ -20,6 +20,8 @@ from service.wording import Own, Template, ours
 from service.wording.example import examples
 from service.wording.kinds import CHANNELS, KINDS
 from service.wording.template import Values, as_one_line, as_short, as_text, faults_of, filled
+
+_OF_CITY = select(MessageTemplate).where(col(MessageTemplate.city) == bindparam("city")).order_by(col(MessageTemplate.id).desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,7 @@ def zone_and_name(house: House, city: str) -> tuple[ZoneInfo, str]:
 
 async def texts_of(tx: Transaction, city: str) -> list[MessageTemplate]:
     """Every version that a city ever kept, the newest first."""
-    query = select(MessageTemplate).where(col(MessageTemplate.city) == city).order_by(col(MessageTemplate.id).desc())
-    return list((await tx.ask(query)).scalars())
+    return list((await tx.ask(_OF_CITY, city=city)).scalars())
 
 
 async def own_texts(tx: Transaction, city: str | None) -> Own:

@@ -7,7 +7,7 @@ import hmac
 import re
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select
+from sqlalchemy import bindparam, or_, select
 from sqlmodel import col
 
 from service.tables import MessageRow, Obligation
@@ -18,6 +18,12 @@ _DIGITS, _LETTERS = "234679", "CDFGHJKMNPRTWXY"
 _SIGNS = (_DIGITS, _LETTERS, _DIGITS, _LETTERS)
 _CODE = re.compile("".join(f"[{signs}]" for signs in _SIGNS))
 _OPEN = ("running", "overdue")
+_STILL_OPEN = or_(col(MessageRow.obligation_id).is_(None), col(Obligation.state).in_(_OPEN))
+_GIVEN = (
+    select(col(MessageRow.code), _STILL_OPEN)
+    .outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
+    .where(col(MessageRow.address) == bindparam("address"), col(MessageRow.code) != "")
+)
 
 
 @dataclass
@@ -59,12 +65,6 @@ async def new_code(tx: Transaction, channel: str, address: str) -> str:
 async def _given(tx: Transaction, address: str) -> _Given:
     found: _Given | None = tx.memo.get(("codes", address))
     if found is None:
-        still_open = or_(col(MessageRow.obligation_id).is_(None), col(Obligation.state).in_(_OPEN))
-        query = (
-            select(col(MessageRow.code), still_open)
-            .outerjoin(Obligation, col(Obligation.id) == col(MessageRow.obligation_id))
-            .where(col(MessageRow.address) == address, col(MessageRow.code) != "")
-        )
-        codes = (await tx.ask(query)).all()
+        codes = (await tx.ask(_GIVEN, address=address)).all()
         found = tx.memo[("codes", address)] = _Given({code for code, is_open in codes if is_open}, len(codes))
     return found

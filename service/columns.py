@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, Column, Text
+from sqlalchemy import JSON, Column, Table, Text
 from sqlmodel import Field, SQLModel
 
 SQLModel.metadata.naming_convention = {
@@ -21,3 +21,9 @@ def json_column() -> Any:
 def text_column(default: str = "") -> Any:
     """A column of text of any length."""
     return Field(default=default, sa_column=Column(Text, nullable=False))
+
+
+def table(model: type[SQLModel]) -> Table:
+    """The table of a model, for statements that need none of its objects."""
+    found: Table = model.__table__  # type: ignore[attr-defined]
+    return found

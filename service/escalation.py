@@ -83,10 +83,11 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
         await outbox.cancel(tx, obligation)
     outbox.plan_anew(tx, obligation)
     obligation.climbed_to = None
-    rungs = planned(obligation) if obligation.state in OPEN_STATES else []
+    is_past = tx.rests_before is not None and obligation.due_at is not None and obligation.due_at < tx.rests_before
+    rungs = planned(obligation) if obligation.state in OPEN_STATES and not is_past else []
     obligation.next_at = rungs[0].at if rungs else None
     if obligation.next_at is not None and obligation.next_at <= tx.now:
-        await climb(tx, recorded.spill, obligation, changed=moved, told=told)
+        await climb(tx, recorded.spill, obligation, rungs, changed=moved, told=told)
     tx.wakes_worker = True
 
 
@@ -142,15 +143,24 @@ async def rest(tx: Transaction, recorded: Recorded) -> None:
         await outbox.cancel(tx, obligation, recorded.event.person)
 
 
-async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, changed: bool = False, told: _Told | None = None) -> None:
+async def climb(
+    tx: Transaction,
+    spill: Spill,
+    obligation: Obligation,
+    rungs: list[PlannedRung] | None = None,
+    *,
+    changed: bool = False,
+    told: _Told | None = None,
+) -> None:
     """Climb every rung that is due, all of them in one message a person and channel, and say when to climb next.
 
-    A rung that finds nobody is recorded as an alarm, and the next one is climbed at once. What was `told` before is not told again.
+    `rungs`: the ladder, where whoever calls has planned it already. A rung that finds nobody is recorded as an alarm, and the next one is
+    climbed at once. What was `told` before is not told again.
     """
     if obligation.state not in OPEN_STATES:
         obligation.next_at = None
         return
-    rungs = planned(obligation)
+    rungs = planned(obligation) if rungs is None else rungs
     due = due_rungs(rungs, obligation.climbed_to, tx.now)
     if told is not None:
         obligation.climbed_to = tx.now
@@ -163,7 +173,7 @@ async def climb(tx: Transaction, spill: Spill, obligation: Obligation, *, change
     if wanted := await resting.wanted(tx, spill, obligation, rungs, due):
         steps.append(Step(wanted))
     for step in steps:
-        await _tell(tx, spill, obligation, step, changed=changed, told=told)
+        await _tell(tx, spill, obligation, step, rungs, changed=changed, told=told)
     kept = await resting.kept_back(tx, spill, obligation, rungs) if can_rest else []
     obligation.next_at = _next_climb(obligation, rungs, tx.now, [one.until for one in kept])
 
@@ -185,9 +195,17 @@ async def _note_overdue(tx: Transaction, spill: Spill, obligation: Obligation) -
         await tx.record(spill, event, obligation.due_at)
 
 
-async def _tell(tx: Transaction, spill: Spill, obligation: Obligation, step: Step, *, changed: bool, told: _Told | None = None) -> None:
+async def _tell(
+    tx: Transaction,
+    spill: Spill,
+    obligation: Obligation,
+    step: Step,
+    rungs: list[PlannedRung],
+    *,
+    changed: bool,
+    told: _Told | None = None,
+) -> None:
     """Promise the messages of a step; where it finds nobody, raise the alarm and take the next rung at once, and so on to the top."""
-    rungs = planned(obligation)
     while True:
         people = await _people(tx, spill, step)
         if people:
@@ -312,7 +330,7 @@ async def wake_somebody_else(tx: Transaction, spill: Spill, obligation: Obligati
     at = max((rung.at for rung in _rungs_of(obligation, message)), default=tx.now)
     following = next_rung(planned(obligation), at)
     if following is not None:
-        await _tell(tx, spill, obligation, Step([following], at_once=True), changed=False)
+        await _tell(tx, spill, obligation, Step([following], at_once=True), planned(obligation), changed=False)
 
 
 async def climb_now(tx: Transaction, spill: Spill, obligation: Obligation) -> list[str]:

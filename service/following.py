@@ -149,9 +149,10 @@ async def confirm(tx: Transaction, recorded: Recorded) -> None:
     if not isinstance(event, FactsRecorded) or event.reason != AS_IT_CAME:
         return
     reporter = reporter_of(tx, spill)
-    history = await tx.history(spill)
-    received = history[0][1]
-    if "email" not in reporter.addresses or not isinstance(received, ReportReceived) or received.by_way_of == "staff":
+    if "email" not in reporter.addresses:
+        return
+    received = (await tx.history(spill))[0][1]
+    if not isinstance(received, ReportReceived) or received.by_way_of == "staff":
         return
     mine = (col(MessageRow.step) == _CONFIRMED, func.lower(col(MessageRow.address)) == reporter.addresses["email"].lower())
     lately = select(func.count()).select_from(MessageRow).where(*mine, col(MessageRow.promised_at) > tx.now - timedelta(hours=1))

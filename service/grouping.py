@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from deadlines import Clock, as_z, read_moment
@@ -25,6 +25,9 @@ from service.transaction import Transaction
 # The moments of which the earliest in any of the reports counts (counting.md: the earliest moment the city knew, or it is believed to
 # have begun).
 EARLIEST = ("known_at", "reported_at", "discharged_at")
+
+
+_MERGED = select(Spill).where(col(Spill.merged_into).in_(bindparam("ids", expanding=True))).order_by(col(Spill.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,7 @@ async def members_of(tx: Transaction, spill: Spill) -> list[Spill]:
 
 
 async def _merged_into(tx: Transaction, ids: Sequence[int]) -> list[Spill]:
-    query = select(Spill).where(col(Spill.merged_into).in_(ids)).order_by(col(Spill.id))
-    return list((await tx.session.execute(query)).scalars())
+    return list((await tx.session.execute(_MERGED, {"ids": ids})).scalars())
 
 
 async def counted(tx: Transaction, spill: Spill) -> Counted:

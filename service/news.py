@@ -37,6 +37,11 @@ _MEMO = "subscriptions of staff"
 _STILL_OPEN = ("running", "overdue", "waiting")
 _HOUR = timedelta(hours=1)
 _AT_A_TIME = 400
+_ASKING = (
+    select(Subscription, Account)
+    .join(Account, col(Account.id) == col(Subscription.account_id))
+    .where(col(Subscription.kind) == "staff", col(Subscription.ended_at).is_(None))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,7 @@ class _New:
 async def _standing(tx: Transaction) -> Sequence[_Asked]:
     found: Sequence[_Asked] | None = tx.memo.get(_MEMO)
     if found is None:
-        query = (
-            select(Subscription, Account)
-            .join(Account, col(Account.id) == col(Subscription.account_id))
-            .where(col(Subscription.kind) == "staff", col(Subscription.ended_at).is_(None))
-        )
-        rows = [(row, account) for row, account in await tx.session.execute(query)]
+        rows = [(row, account) for row, account in await tx.session.execute(_ASKING)]
         members = await staff_by_account(tx, [account for _, account in rows])
         found = tx.memo[_MEMO] = [
             _Asked(row.id or 0, row.wants, members[account.id or 0]) for row, account in rows if account.id in members
@@ -102,7 +102,7 @@ async def _standing(tx: Transaction) -> Sequence[_Asked]:
 async def note(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to what subscribers may ask for: an item for each subscription that asks for it."""
     standing = await _standing(tx)
-    if not standing:
+    if not standing or tx.quietly:
         return
     for new in await _news(tx, recorded.spill, recorded.event, recorded.happened_at):
         asking = [one.id for one in standing if one.wants_stage(new.stage) and one.wants_spill(recorded.spill)]

@@ -35,6 +35,9 @@ HOW = (
 )
 _NEAR_METERS = 75.0
 _METERS_A_DEGREE = 111_320.0
+# More than a 75-meter grid has cells from west to east, so that one number tells row and place; and the steps to a cell and around it.
+_CELLS_A_ROW = 10_000_000
+_AROUND = tuple(up * _CELLS_A_ROW + over for up in (-1, 0, 1) for over in (-1, 0, 1))
 # A record that must be kept for years is nothing that is done in time.
 _KEEPING = "retention"
 _DECIDED = ("met", "met_late", "waived")
@@ -310,7 +313,7 @@ def _parties(lines: Iterable[Any]) -> list[Repeat]:
 def _places(lines: Iterable[Any]) -> list[Repeat]:
     """Spills within 75 meters of the first one there. A grid of that width tells which ones to compare with."""
     groups: list[list[Any]] = []
-    cells: dict[tuple[int, int], list[tuple[tuple[float, float], list[Any]]]] = {}
+    cells: dict[int, list[tuple[tuple[float, float], list[Any]]]] = {}
     addresses: dict[tuple[str | None, str], list[Any]] = {}
     for line in lines:
         if line.lat is None or line.lon is None:
@@ -318,20 +321,15 @@ def _places(lines: Iterable[Any]) -> list[Repeat]:
                 addresses.setdefault((line.city, " ".join(line.place.casefold().split())), []).append(line)
             continue
         here = _meters(line)
-        row, column = math.floor(here[1] / _NEAR_METERS), math.floor(here[0] / _NEAR_METERS)
-        around = [one for place in _around(row, column) if place in cells for one in cells[place]]
+        cell = math.floor(here[1] / _NEAR_METERS) * _CELLS_A_ROW + math.floor(here[0] / _NEAR_METERS)
+        around = (one for step in _AROUND for one in cells.get(cell + step, ()))
         near = next((group for first, group in around if math.dist(first, here) <= _NEAR_METERS), None)
         if near is None:
             near = []
             groups.append(near)
-            cells.setdefault((row, column), []).append((here, near))
+            cells.setdefault(cell, []).append((here, near))
         near.append(line)
     return _repeats((next((one.place for one in reversed(group) if one.place), ""), group) for group in (*groups, *addresses.values()))
-
-
-def _around(row: int, column: int) -> Iterable[tuple[int, int]]:
-    """A cell of the grid and those around it."""
-    return [(row + up, column + over) for up in (-1, 0, 1) for over in (-1, 0, 1)]
 
 
 def _meters(line: Any) -> tuple[float, float]:

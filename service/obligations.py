@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlmodel import col
 
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
@@ -37,6 +37,7 @@ from service.transaction import Recorded, Transaction
 
 _DECIDED = ("applies", "unsettled", "starts_at", "due_at", "extended_due_at", "recipient")
 _CLOSED = ("met", "met_late", "waived")
+_OF_SPILL = select(Obligation).where(col(Obligation.spill_id) == bindparam("spill_id"))
 Key = tuple[str, int, int]
 # When each clock was met by the acts on record, None where by none.
 Standing = Mapping[Key, datetime | None]
@@ -199,7 +200,7 @@ def _new_row(tx: Transaction, spill: Spill, number: int, decided: _Decided) -> O
     duty, event_no, occurrence = decided.key
     row = Obligation(
         id=number, spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="",
-        content={}, ladder=frozen_ladder(clock.ladder), city=spill.city or "",
+        content={}, certification={}, strip=[], ladder=frozen_ladder(clock.ladder), city=spill.city or "",
     )  # fmt: skip
     _take(row, decided, tx.now)
     tx.opened[number] = row
@@ -341,7 +342,7 @@ async def acknowledge(tx: Transaction, obligation: Obligation, spill: Spill, per
 
 async def of_spill(tx: Transaction, spill: Spill) -> list[Obligation]:
     """The obligations of a spill, by due time, waiting ones last."""
-    rows = (await tx.session.execute(select(Obligation).where(col(Obligation.spill_id) == spill.id))).scalars()
+    rows = (await tx.session.execute(_OF_SPILL, {"spill_id": spill.id})).scalars()
     return sorted(rows, key=lambda row: (row.due_at is None, row.due_at or tx.now, row.duty, row.event_no, row.occurrence))
 
 

@@ -28,16 +28,18 @@ from service.transaction import House, Transaction
 _Laid = tuple[tuple[str, date, str | None], ...]
 _MEMO = "the rulebook with the days of the cities"
 _LONGEST_NAME, _LONGEST_TEXT = 200, 1000
+_STANDING = (
+    select(col(Closure.city), col(Closure.day), col(Closure.kind), col(Closure.name), col(Closure.source))
+    .where(col(Closure.removed_at).is_(None))
+    .order_by(col(Closure.city), col(Closure.day))
+)
 
 
 async def rulebook_of(tx: Transaction) -> Rulebook:
     """The law as it is counted now: on the shipped calendars with what the cities have added. The same object until that changes."""
     laid: Rulebook | None = tx.memo.get(_MEMO)
     if laid is None:
-        columns = (col(Closure.city), col(Closure.day), col(Closure.kind), col(Closure.name), col(Closure.source))
-        rows = await tx.session.execute(
-            select(*columns).where(col(Closure.removed_at).is_(None)).order_by(col(Closure.city), col(Closure.day))
-        )
+        rows = await tx.session.execute(_STANDING)
         entries = tuple((city, day, f"{name} ({source})" if kind == "closed" else None) for city, day, kind, name, source in rows)
         laid = tx.memo[_MEMO] = _laid_over(tx.house.rulebook, entries) if entries else tx.house.rulebook
     return laid

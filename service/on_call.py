@@ -5,19 +5,26 @@ A role without a rota is a group: everybody in it is told. Beside a rota, a cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from service.quiet_hours import instant
 from service.tables import Contact, Rota, Shift
 from service.transaction import Transaction
 
+_CONTACTS = select(Contact).where(col(Contact.city) == bindparam("city")).order_by(col(Contact.id))
+_ROTAS = select(Rota).where(col(Rota.city) == bindparam("city"), col(Rota.ended_at).is_(None)).order_by(col(Rota.id))
+_SHIFTS = (
+    select(Shift)
+    .where(col(Shift.rota_id).in_(bindparam("rotas", expanding=True)), col(Shift.removed_at).is_(None))
+    .order_by(col(Shift.starts_at))
+)
 OVERRIDE, HOLIDAY, IMPORTED = "override", "holiday", "ics"
 
 
@@ -119,33 +126,35 @@ class Roster:
 
 
 async def roster_of(tx: Transaction, city: str | None, role: str) -> Roster:
-    """The people and rotas of a role of a city; looked up once in a transaction."""
-    found: Roster | None = tx.memo.get(("roster", city, role))
-    if found is None:
-        query = select(Contact).where(col(Contact.city) == city, col(Contact.role) == role).order_by(col(Contact.id))
-        contacts = list((await tx.ask(query)).scalars())
-        found = tx.memo[("roster", city, role)] = Roster(contacts, await watches_of(tx, city, role) if contacts else [])
-    return found
+    """The people and rotas of a role of a city; those of the city are looked up once in a transaction."""
+    rosters: Mapping[str, Roster] | None = tx.memo.get(("rosters", city))
+    if rosters is None:
+        rosters = tx.memo[("rosters", city)] = await _rosters(tx, city)
+    return rosters.get(role) or Roster([], [])
 
 
 def forget_rosters(tx: Transaction) -> None:
     """Have rosters looked up again: people or rotas changed in this transaction."""
-    for key in [key for key in tx.memo if isinstance(key, tuple) and key[0] in ("roster", "people")]:
+    for key in [key for key in tx.memo if isinstance(key, tuple) and key[0] in ("rosters", "people")]:
         del tx.memo[key]
 
 
-async def watches_of(tx: Transaction, city: str | None, role: str | None = None) -> list[Watch]:
-    """The rotas of a city that have not ended, of one role where it is named."""
-    if city is None or city not in tx.house.rulebook.zones:
-        return []
-    mine = [col(Rota.city) == city, col(Rota.ended_at).is_(None), *([col(Rota.role) == role] if role else [])]
-    rotas = (await tx.ask(select(Rota).where(*mine).order_by(col(Rota.id)))).scalars().all()
-    if not rotas:
-        return []
-    still = (col(Shift.rota_id).in_([rota.id for rota in rotas]), col(Shift.removed_at).is_(None))
-    shifts = (await tx.ask(select(Shift).where(*still).order_by(col(Shift.starts_at)))).scalars().all()
-    zone = tx.house.rulebook.zones[city]
-    return [Watch(rota, [shift for shift in shifts if shift.rota_id == rota.id], zone) for rota in rotas]
+async def _rosters(tx: Transaction, city: str | None) -> Mapping[str, Roster]:
+    """The people and rotas of a city by role; of rotas those that have not ended."""
+    if city is None:
+        return {}
+    contacts: dict[str, list[Contact]] = {}
+    for contact in (await tx.ask(_CONTACTS, city=city)).scalars():
+        contacts.setdefault(contact.role, []).append(contact)
+    watches: dict[str, list[Watch]] = {}
+    zone = tx.house.rulebook.zones.get(city)
+    if not contacts or zone is None:
+        return {role: Roster(people, []) for role, people in contacts.items()}
+    rotas = (await tx.ask(_ROTAS, city=city)).scalars().all()
+    shifts = (await tx.ask(_SHIFTS, rotas=[rota.id for rota in rotas])).scalars().all() if rotas else ()
+    for rota in rotas:
+        watches.setdefault(rota.role, []).append(Watch(rota, [shift for shift in shifts if shift.rota_id == rota.id], zone))
+    return {role: Roster(people, watches.get(role, [])) for role, people in contacts.items()}
 
 
 async def take_off(tx: Transaction, contact: Contact) -> None:

@@ -12,14 +12,30 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, SelectBase, bindparam, column, false, func, literal_column, select, text
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    SelectBase,
+    and_,
+    bindparam,
+    column,
+    false,
+    func,
+    insert,
+    literal_column,
+    select,
+    text,
+    update,
+)
 from sqlmodel import col
 
 from service import events
 from service.board_tables import BoardLine, SpillWords
+from service.columns import table
 from service.events import SpillEvent
 from service.personal import rejoined
-from service.tables import EventRow
+from service.tables import EventRow, Spill
 from service.transaction import Transaction
 
 # Migration 0010 makes the index under this name; the tables of FTS5 that go with it begin with it.
@@ -102,6 +118,8 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.DuplicateGivenBack: _of("reason"),
     events.SpillSplit: _of("part", "reason"),
     events.SplitOff: _of("origin", "reason"),
+    events.SpillForwarded: _of("where", "number", "words"),
+    events.ForwardAnswered: _of("number", "notes"),
     events.SpillReferred: _of("agency", "contact", "sent", "because"),
     events.OfficerAssigned: _of("officer"),
     events.CauseFound: _of("cause", "note"),
@@ -128,6 +146,19 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.AddressRestored: _nothing,
 }
 _SEARCHED_KINDS = tuple(event.kind for event, said in SEARCHED.items() if said is not _nothing)
+
+# Made once: to make a statement costs as much as to run it.
+_WORDS, _EVENT, _SPILL = (table(one) for one in (SpillWords, EventRow, Spill))
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_FED = select(_WORDS).where(_WORDS.c.spill_id.in_(_IDS)).order_by(_WORDS.c.spill_id).with_for_update()
+_ADD_WORDS = insert(_WORDS)
+_CHANGE_WORDS = update(_WORDS).where(_WORDS.c.spill_id == bindparam("number"))
+_ON_RECORD = (
+    select(_SPILL.c.id, _SPILL.c.reference, _EVENT.c.id, _EVENT.c.kind, _EVENT.c.payload, _EVENT.c.sealed)
+    .outerjoin(_EVENT, and_(_EVENT.c.spill_id == _SPILL.c.id, _EVENT.c.kind.in_(_SEARCHED_KINDS)))
+    .where(_SPILL.c.id.in_(_IDS))
+    .order_by(_EVENT.c.id)
+)
 
 
 def is_of_the_index(name: str | None) -> bool:
@@ -176,30 +207,24 @@ def words_of_reference(reference: str) -> set[str]:
 
 async def feed(tx: Transaction, spill_ids: Sequence[int]) -> None:
     """Let these spills be found by the words of every event on record. Those of a row that another transaction feeds are waited for."""
-    query = select(SpillWords).where(col(SpillWords.spill_id).in_(spill_ids)).order_by(col(SpillWords.spill_id))
-    rows = {row.spill_id: row for row in (await tx.session.execute(tx.held(query).execution_options(populate_existing=True))).scalars()}
+    rows = {}
+    if known := [number for number in spill_ids if number not in tx.new_spills]:
+        rows = {row.spill_id: row for row in await tx.look_up(_FED, ids=known)}
     found = await words_on_record(tx, spill_ids, {number: row.forgotten_to for number, row in rows.items()})
     for number, words in sorted(found.items()):
-        if (row := rows.get(number)) is None:
-            tx.session.add(SpillWords(spill_id=number, words=words))
-        else:
-            row.words = words
-    await tx.session.flush()
+        if number not in rows:
+            await tx.write(_ADD_WORDS, {"spill_id": number, "words": words, "forgotten_to": 0})
+        elif rows[number].words != words:
+            await tx.write(_CHANGE_WORDS, {"number": number, "words": words})
 
 
 async def words_on_record(tx: Transaction, spill_ids: Sequence[int], forgotten_to: Mapping[int, int]) -> dict[int, str]:
     """The words of spills by their record: each once, in order. Events up to the one named in `forgotten_to` are left out."""
-    references = await tx.session.execute(
-        select(col(BoardLine.spill_id), col(BoardLine.reference)).where(col(BoardLine.spill_id).in_(spill_ids))
-    )
-    found = {number: words_of_reference(reference) for number, reference in references}
-    query = (
-        select(col(EventRow.id), col(EventRow.spill_id), col(EventRow.kind), col(EventRow.opened), col(EventRow.sealed))
-        .where(col(EventRow.spill_id).in_(spill_ids), col(EventRow.kind).in_(_SEARCHED_KINDS))
-        .order_by(col(EventRow.id))
-    )
-    for event_id, number, kind, opened, sealed in await tx.session.execute(query):
-        if event_id > forgotten_to.get(number, 0):
+    found: dict[int, set[str]] = {}
+    for number, reference, event_id, kind, opened, sealed in await tx.look_up(_ON_RECORD, ids=spill_ids):
+        if number not in found:
+            found[number] = words_of_reference(reference)
+        if event_id is not None and event_id > forgotten_to.get(number, 0):
             found[number] |= words_of(events.read_event(kind, rejoined(kind, opened, sealed, destroyed=True)))
     return {number: " ".join(sorted(words)[:_MOST_KEPT]) for number, words in found.items()}
 
@@ -211,6 +236,11 @@ async def forget(tx: Transaction, spill_id: int) -> None:
     taken = "UPDATE spill_words SET words = '', forgotten_to = :last WHERE spill_id = :spill"
     await tx.session.execute(text(taken), {"last": await tx.session.scalar(select(last)) or 0, "spill": spill_id})
     await feed(tx, [spill_id])
+    await settle(tx)
+
+
+async def settle(tx: Transaction) -> None:
+    """Leave nothing of words that were taken away in the index."""
     if tx.house.settings.is_embedded:  # else the words stay in its file until its parts are merged some day
         await tx.session.execute(text(f"INSERT INTO {INDEX}({INDEX}) VALUES ('optimize')"))  # noqa: S608 - no input in it
 

@@ -70,6 +70,7 @@ async def open_spill(tx: Transaction, **fields: Any) -> Spill:
     reference = f"SP-{tx.now.year}-{number:05d}"
     spill = Spill(id=number, reference=reference, received_at=tx.now, facts={}, flags=[], discharger={}, **{"reporter": {}, **fields})
     tx.session.add(spill)
+    tx.new_spills.add(number)
     await tx.session.flush()
     return spill
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
@@ -25,14 +25,16 @@ from service.transaction import Transaction
 _LONGEST_REASON = 1000
 _HELD = "not started: its rule is switched off"
 Off = Mapping[str, SwitchedOff]
+_STANDING = (
+    select(SwitchedOff).where(col(SwitchedOff.city) == bindparam("city"), col(SwitchedOff.ended_at).is_(None)).order_by(col(SwitchedOff.id))
+)
 
 
 async def switched_off(tx: Transaction, city: str | None) -> Off:
     """What is switched off in a city now, by duty or pack; looked up once in a transaction. Nothing without a city."""
     found: dict[str, SwitchedOff] | None = tx.memo.get(("switched off", city))
     if found is None:
-        query = select(SwitchedOff).where(col(SwitchedOff.city) == city, col(SwitchedOff.ended_at).is_(None)).order_by(col(SwitchedOff.id))
-        rows = (await tx.session.execute(query)).scalars() if city else ()
+        rows = (await tx.session.execute(_STANDING, {"city": city})).scalars() if city else ()
         found = tx.memo[("switched off", city)] = {row.duty: row for row in rows}
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import Insert, Result, Select, Table, bindparam, insert, select, text
+from sqlalchemy import Insert, Result, Row, Select, Table, Update, bindparam, insert, select, text
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -49,6 +49,10 @@ _ADD_EVENT = insert(_EVENT).values(
     happened_at=bindparam("happened_at"), recorded_at=bindparam("recorded_at"), sealed=bindparam("sealed"), salt=bindparam("salt"),
     seal=bindparam("seal"),
 )  # fmt: skip
+# Made once, as every statement that one report asks: to make one costs as much as to run it.
+_SPILL = select(Spill).where(col(Spill.reference) == bindparam("reference"))
+_SPILL_HELD = _SPILL.with_for_update()
+_HISTORY = select(EventRow).where(col(EventRow.spill_id) == bindparam("spill_id")).order_by(col(EventRow.id))
 Held = TypeVarTuple("Held")
 Reaction = Callable[["Transaction", "Recorded"], Awaitable[None]]
 # What follows all events of a transaction together, once everything else is done: each event with the number of its spill.
@@ -183,9 +187,13 @@ class Transaction:
         self.now = now
         self.actor = actor
         self.wakes_worker = False
+        # The city's past is taken in: subscribers hear nothing of it, and no ladder of a clock that was due before is climbed.
+        self.quietly = False
+        self.rests_before: datetime | None = None
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
-        # The obligations that were opened in it, which may not be written yet.
+        # The spills that were opened in it, and the obligations, which may not be written yet.
+        self.new_spills: set[int] = set()
         self.opened: dict[int, Obligation] = {}
         self._recorded: list[tuple[int, SpillEvent]] = []
         # What was recorded and has no place in a chain yet: the chain, the reference of the spill, and the row.
@@ -232,10 +240,20 @@ class Transaction:
         """So many new numbers for rows of a table."""
         return await self.session.run_sync(lambda _: self._store.numbers(table, count))
 
-    async def ask(self, query: Select[*Held]) -> Result[*Held]:
+    async def ask(self, query: Select[*Held], **values: Any) -> Result[*Held]:
         """Ask about what nothing that still waits to be written can change: nothing is written for it."""
         with self.session.no_autoflush:
-            return await self.session.execute(query)
+            return await self.session.execute(query, values)
+
+    async def look_up(self, query: Select[*Held], **values: Any) -> Sequence[Row[*Held]]:
+        """The rows that a question finds, once everything that waits is written; columns, and no objects."""
+        await self.session.flush()
+        return (await (await self.session.connection()).execute(query, values)).all()
+
+    async def write(self, statement: Insert | Update, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+        """Write to a table, past its objects, once everything that waits is written."""
+        await self.session.flush()
+        await (await self.session.connection()).execute(statement, values)
 
     async def obligation(self, number: int) -> Obligation:
         """An obligation that there is, as this transaction knows it."""
@@ -285,8 +303,8 @@ class Transaction:
         """The spill of a reference; a writing transaction holds it until its end. Raises NotKnown."""
         if "\x00" in reference:  # which PostgreSQL cannot even be asked about
             raise NotKnown("there is no such spill")
-        query = select(Spill).where(col(Spill.reference) == reference)
-        found: Spill | None = (await self.session.execute(self.held(query))).scalar_one_or_none()
+        query = _SPILL_HELD if self.writes else _SPILL
+        found: Spill | None = (await self.session.execute(query, {"reference": reference})).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
         concerns(reference, people_of(found))
@@ -294,8 +312,7 @@ class Transaction:
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
         """All events of a spill in the order they were recorded."""
-        query = select(EventRow).where(col(EventRow.spill_id) == spill.id).order_by(col(EventRow.id))
-        rows = (await self.session.execute(query)).scalars().all()
+        rows = (await self.session.execute(_HISTORY, {"spill_id": spill.id})).scalars().all()
         instead: dict[str, dict[str, Any]] = {}
         if any(row.destroyed_by for row in rows):
             for row in rows:

@@ -15,23 +15,19 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from notifiers import Channel, Outcome
 from service import (
-    checkpoints,
+    chores,
     escalation,
-    former_contacts,
     intake,
-    kept_files,
     obligations,
     outbox,
     receipts,
     sending,
     telling,
-    turnstile,
     wakeups,
     watch,
 )
@@ -40,7 +36,6 @@ from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
 from service.leases import Leases, hand_back
 from service.logbook import about
-from service.rota_calendars import Calendars
 from service.tables import Heartbeat, Obligation, Spill
 from service.transaction import House, reading, transaction
 
@@ -67,13 +62,6 @@ _HAND_BACK_SECONDS = 3.0
 _LONGEST_STEP_SECONDS = 90.0
 # What has waited so long for its turn could not be sent within its lease.
 _WAITS_PART_OF_LEASE = 0.2
-_FIRST_SIGNAL_SECONDS = 2.0
-# A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
-_LOOK_AT_CALENDARS_SECONDS = 60.0
-_SWEEP_FILES_SECONDS = 6 * 3600.0
-_SWEEP_COUNTS_SECONDS = 3600.0
-_SWEEP_CONTACTS_SECONDS = 24 * 3600.0
-_LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
 class Worker:
@@ -86,7 +74,6 @@ class Worker:
         self._answers = sending.Answers(house, self.name)
         self._leases = Leases(house, self.name)
         self._clock = ClockCheck(house)
-        self._calendars = Calendars(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
@@ -222,15 +209,8 @@ class Worker:
             async with asyncio.TaskGroup() as loops:
                 loops.create_task(self._keep_leases())
                 loops.create_task(self._climb_when_due(scheduler))
-                loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
-                loops.create_task(self._sweep_files())
-                loops.create_task(self._sweep_counts())
-                loops.create_task(self._sweep_contacts())
-                if self.house.settings.checkpoints_go_to:
-                    loops.create_task(self._make_checkpoints())
-                if self.house.settings.deadman_url.get_secret_value():
-                    loops.create_task(self._give_signals())
+                chores.start(self.house, self.name, self._faults.tell, loops)
                 for channel in self.channels.values():
                     loops.create_task(self._send_when_due(channel))
         except* ClockIsWrong as found:
@@ -291,63 +271,6 @@ class Worker:
                 if following is not None:
                     at = DateTrigger(following)
                     scheduler.add_job(ring, at, id="next", replace_existing=True, misfire_grace_time=None, coalesce=True, max_instances=1)
-
-    async def _read_calendars(self) -> None:
-        """Read the calendars of rotas kept elsewhere, in a loop of its own: a slow server holds up no alert."""
-        while True:
-            try:
-                await self._calendars.read_due()
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while reading calendars; trying again", self.name)
-            await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
-
-    async def _sweep_files(self) -> None:
-        """Remove files that a stopped process left on the disk and no record names, a few times a day."""
-        while True:
-            await asyncio.sleep(_SWEEP_FILES_SECONDS)
-            try:
-                if swept := await kept_files.sweep(self.house):
-                    log.info("%d files that no record names were removed", swept)
-            except Exception:  # a blip of the database or the disk ends nothing
-                log.exception("worker %s failed while removing files that no record names; trying again", self.name)
-
-    async def _sweep_counts(self) -> None:
-        """Remove what was counted of senders once nothing depends on it any more, every hour."""
-        while True:
-            try:
-                await turnstile.sweep(self.house)
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
-            await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
-
-    async def _sweep_contacts(self) -> None:
-        """Forget what contacts were before a change that is too old to be undone: at the start, and every day."""
-        while True:
-            try:
-                await former_contacts.sweep(self.house)
-            except Exception:  # a blip of the database ends nothing
-                log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
-            await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
-
-    async def _make_checkpoints(self) -> None:
-        """Send signed checkpoints of the record away, as often as the settings say."""
-        while True:
-            try:
-                await checkpoints.make_due(self.house)
-            except Exception:  # a blip of the database, a disk elsewhere that is not mounted
-                self._faults.tell(f"worker {self.name} failed while making a checkpoint of the record; trying again")
-            await asyncio.sleep(_LOOK_AT_CHECKPOINTS_SECONDS)
-
-    async def _give_signals(self) -> None:
-        """Tell the outside that all is well, for as long as it is."""
-        async with httpx.AsyncClient() as http:
-            while True:
-                await asyncio.sleep(_FIRST_SIGNAL_SECONDS)  # the first round of a start is over by then
-                try:
-                    await watch.signal_while_well(self.house, http)
-                except Exception:  # whatever it is, the work goes on
-                    log.exception("worker %s failed while giving the dead-man signal; trying again", self.name)
-                await asyncio.sleep(max(0.0, self.house.settings.deadman_minutes * 60 - _FIRST_SIGNAL_SECONDS))
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()

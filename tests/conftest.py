@@ -142,6 +142,7 @@ LONG = (
     "test_photos",
     "test_photos_in_chromium",
     "test_privacy",
+    "test_privacy_staff",
     "test_proof",
     "test_proof_damage",
     "test_proof_long",
@@ -161,10 +162,12 @@ LONG = (
     "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
+    "test_simulation",
     "test_status_in_chromium",
     "test_stop_and_start",
     "test_subscriptions",
     "test_turnstile",
+    "test_upgrade",
     "test_watch",
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"

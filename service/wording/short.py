@@ -49,6 +49,7 @@ class _Piece:
         self._most = len(self._forms) if part.forms else len(self._text)
         self.size = self._most
         self.has_forms = bool(part.forms)
+        self._shown: dict[int, str] = {}
 
     def is_like(self, other: _Piece) -> bool:
         """Whether another piece holds the very same text and forms."""
@@ -66,6 +67,11 @@ class _Piece:
 
     def shown(self) -> str:
         """The piece at its present size."""
+        if self.size not in self._shown:
+            self._shown[self.size] = self._at_size()
+        return self._shown[self.size]
+
+    def _at_size(self) -> str:
         if self.size < 0:
             return ""
         if self.has_forms:
@@ -128,11 +134,12 @@ def _try(pieces: Sequence[_Piece]) -> tuple[Short, int] | None:
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:
-    text = ""
-    for piece in pieces:
-        shown = piece.shown()
-        # A sentence that was cut has its dots already.
-        text += shown[1:] if text.endswith(CUT) and shown.startswith(".") else shown
+    text = "".join(piece.shown() for piece in pieces)
+    if f"{CUT}." in text:  # a sentence that was cut has its dots already
+        text = ""
+        for piece in pieces:
+            shown = piece.shown()
+            text += shown[1:] if text.endswith(CUT) and shown.startswith(".") else shown
     return " ".join(text.split())
 
 

@@ -141,7 +141,7 @@ async def test_a_running_worker_gives_the_sign_again_and_again(tmp_path: Path, m
         asked.set()
         return True
 
-    monkeypatch.setattr("service.worker._FIRST_SIGNAL_SECONDS", 0.01)
+    monkeypatch.setattr("service.chores._FIRST_SIGNAL_SECONDS", 0.01)
     monkeypatch.setattr(watch, "signal_while_well", count)
     async with (
         a_household(tmp_path, channels=both(), deadman_url=URL, deadman_minutes=0.0005) as home,

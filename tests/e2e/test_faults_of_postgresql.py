@@ -245,7 +245,7 @@ async def _fail_at_random(wire: FaultProxy, chance: random.Random) -> None:
         wire.fault = Fault.NONE
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(420)
 async def test_two_workers_and_a_stream_of_reports_over_wires_that_fail_at_random(server: DatabaseServer, tmp_path: Path) -> None:
     seed = int(os.environ.get("SPILLCLOCK_TESTS_SEED") or random.getrandbits(32))
     tell(f"seed {seed}; again with SPILLCLOCK_TESTS_SEED={seed}")
@@ -262,7 +262,7 @@ async def test_two_workers_and_a_stream_of_reports_over_wires_that_fail_at_rando
                 references[key] = await machine.reported(key, {"location": place, "material": "potable_water"})
 
         failing = [asyncio.create_task(_fail_at_random(machine.wire, chance)) for machine in (first, second)]
-        async with asyncio.timeout(150):
+        async with asyncio.timeout(300):
             await asyncio.gather(*(report(machine, number) for number, machine in enumerate((first, first, second, second))))
         for task in failing:
             task.cancel()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service import worker as worker_module
+from service import lanes
 from service.claims import claim
 from service.leases import Leases, hand_back
 from service.sending import Answers, hand_over
@@ -80,7 +80,7 @@ async def test_a_worker_that_stops_lets_another_have_at_once_what_it_cannot_fini
     gate = Gate("email")
     async with a_quiet_household(tmp_path, gate) as home:
         await a_promise(home)
-        monkeypatch.setattr(worker_module, "_LAST_SENDS_SECONDS", 0.05)
+        monkeypatch.setattr(lanes, "_LAST_SENDS_SECONDS", 0.05)
         async with working(Worker(home.house, {"email": gate}, "the first")):
             await gate.reached.wait()
         row = await the_row(home)

@@ -222,7 +222,7 @@ async def kinds(folder: Path, **given: object) -> dict[str, type]:
 
 
 async def test_a_provider_takes_the_place_of_the_outbox_file(tmp_path: Path) -> None:
-    assert await kinds(tmp_path) == dict.fromkeys(CHANNELS, FileChannel)
+    assert await kinds(tmp_path) == {**dict.fromkeys(CHANNELS, FileChannel), "event_hook": EventHookChannel}
     mail = {"smtp_url": "smtp://mail.example", "mail_from": "spills@example.gov"}
     assert await kinds(tmp_path, **mail, **ACCOUNT) == {
         "email": EmailChannel, "sms": SmsChannel, "voice": VoiceChannel, "webhook": WebhookChannel, "apprise": AppriseChannel,

@@ -38,8 +38,8 @@ def _as_somebody_else(folder: Path) -> list[str]:
 
 
 @contextmanager
-def a_server() -> Iterator[str]:
-    """A server with an empty database; yields its address as SPILLCLOCK_DATABASE_URL takes it."""
+def a_server(*, durable: bool = False) -> Iterator[str]:
+    """A server with an empty database; yields its address as SPILLCLOCK_DATABASE_URL takes it. `durable`: it waits for the disk."""
     pytest.importorskip("psycopg", reason="The extra spillclock[postgres] is not installed.")
     initdb, postgres = _program("initdb"), _program("postgres")
     # Not below the folder of the test, which nobody else may enter.
@@ -48,7 +48,8 @@ def a_server() -> Iterator[str]:
         before, data = _as_somebody_else(folder), folder / "data"
         subprocess.run([*before, initdb, "-D", data, "-U", "spillclock", "--auth=trust", "-N"], check=True, capture_output=True, cwd="/")
         with (folder / "log").open("wb") as log:
-            line = [*before, postgres, "-D", data, "-p", str(port), "-k", data, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+            line = [*before, postgres, "-D", data, "-p", str(port), "-k", data, "-c", "listen_addresses=127.0.0.1"]
+            line += [] if durable else ["-c", "fsync=off"]
             server = subprocess.Popen(line, stdout=log, stderr=log, cwd="/")
         try:
             _until_it_answers(port, server, folder / "log")

@@ -30,6 +30,10 @@ TOGETHER_WITHIN = timedelta(seconds=60)
 _TOO_SOON_TO_WAIT = timedelta(minutes=10)
 _UNDER_WAY = ("waiting", "sending")
 _SAID = (ObligationMoved, AcknowledgementExpired, ChannelChanged)
+_HAD_HAPPENED = select(EventRow).where(
+    col(EventRow.spill_id) == bindparam("spill_id"), col(EventRow.kind).in_([event.kind for event in _SAID]),
+    col(EventRow.recorded_at).in_(bindparam("moments", expanding=True)),
+)  # fmt: skip
 _TO = func.lower(col(MessageRow.address))
 _LATELY = select(col(MessageRow.channel), _TO, func.min(col(MessageRow.promised_at))).where(
     col(MessageRow.spill_id) == bindparam("spill_id"), col(MessageRow.promised_at) > bindparam("since"),
@@ -145,13 +149,13 @@ async def _said_at(
     tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRow, Obligation]]
 ) -> dict[tuple[str, int, datetime], EventRow]:
     """What had just happened when these were promised, by kind, obligation and moment: their due time moved, an acknowledgement expired."""
-    moments = {row.promised_at for row, _ in rows}
-    wanted = select(EventRow).where(
-        col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_([event.kind for event in _SAID]),
-        col(EventRow.recorded_at).in_(moments),
-    )  # fmt: skip
-    found = (await tx.session.execute(wanted)).scalars()
-    return {(row.kind, row.opened["obligation"], row.recorded_at): row for row in found if row.opened.get("replanned", True)}
+    moments = frozenset(row.promised_at for row, _ in rows)
+    found: dict[tuple[str, int, datetime], EventRow] | None = tx.memo.get(("said at", spill.id, moments))
+    if found is None:
+        events = (await tx.ask(_HAD_HAPPENED, spill_id=spill.id, moments=list(moments))).scalars()
+        told = {(row.kind, row.opened["obligation"], row.recorded_at): row for row in events if row.opened.get("replanned", True)}
+        found = tx.memo[("said at", spill.id, moments)] = told
+    return found
 
 
 async def waits_for_company(tx: Transaction, spill: Spill, obligation: Obligation, person: Person, channel: str) -> datetime | None:

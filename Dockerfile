@@ -1,6 +1,7 @@
-# One image for every command: `serve` (default: web and worker in one process), or `web`, `worker`, `migrate`, `doctor`, ...
+# One image for every command: `serve` (default: web and worker in one process), or `web`, `worker`, `migrate`, `backup`, `doctor`, ...
 #   docker build -t spillclock .
-#   docker run -p 8000:8000 -v spillclock:/var/lib/spillclock spillclock
+#   docker run -p 8000:8000 --read-only --tmpfs /tmp --cap-drop ALL -v spillclock:/var/lib/spillclock spillclock
+# compose.yaml runs it with PostgreSQL and two workers. Only /var/lib/spillclock and /tmp are written to.
 
 FROM python:3.12-slim AS build
 WORKDIR /src
@@ -22,12 +23,16 @@ RUN useradd --uid 10001 --user-group --no-create-home --home-dir /var/lib/spillc
 COPY --from=build /app /app
 ENV PATH=/app/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
     SPILLCLOCK_HOME_DIR=/var/lib/spillclock \
-    SPILLCLOCK_BIND=0.0.0.0:8000
-USER spillclock
+    SPILLCLOCK_BIND=0.0.0.0:8000 \
+    SPILLCLOCK_WORKER_BIND=0.0.0.0:8001
+# By number, so that an orchestrator can see that it is not root.
+USER 10001:10001
 WORKDIR /var/lib/spillclock
 VOLUME /var/lib/spillclock
-EXPOSE 8000
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+EXPOSE 8000 8001
+# `serve` and `web` answer on 8000, a `worker` of its own on 8001: whichever runs here has to say that it is well.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["python", "-c", "import sys, urllib.request\ndef well(port):\n    try:\n        return urllib.request.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=2).status == 200\n    except OSError:\n        return False\nsys.exit(not any(map(well, (8000, 8001))))"]
 CMD ["spillclock", "serve"]

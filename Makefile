@@ -17,11 +17,11 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long bench check lock styles screenshots access clean moved
+.PHONY: help setup run test test-long test-postgresql bench check lock styles screenshots access clean moved
 .SUFFIXES:
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z-]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-11s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*##/\1/p' Makefile | while read -r name what; do printf 'make %-15s %s\n' "$$name" "$$what"; done
 
 setup: $(READY)  ## make .venv from requirements.lock (does nothing when it is up to date)
 
@@ -38,6 +38,11 @@ bench: $(READY)  ## measure speed against other programs; docs/performance.md sa
 	@for one in intake firing lateness burst board assess; do \
 	  $(BIN)/python -W ignore -m tests.benchmarks.bench_$$one || exit 1; \
 	done
+
+test-postgresql: export SPILLCLOCK_TESTS_DATABASE := postgresql
+test-postgresql: export SPILLCLOCK_TESTS_REQUIRE_POSTGRESQL := 1
+test-postgresql: $(READY)  ## the tests of service and pages on PostgreSQL, on a server of their own (SPILLCLOCK_TESTS_PART=1: what CI runs of them)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS) tests/service tests/pages
 
 check: $(READY)  ## lint, format, types, import contracts, house rules
 	$(BIN)/ruff check .

@@ -240,7 +240,7 @@ class _PackReader:
             owed_by=owed_by, content=self._content(entry), ladder=self._ladder(entry, act), reading=entry.text("reading"),
             verified=entry.flag("verified", default=True), in_force=self._in_force(entry),
             starts_on=self._starts_on(entry), also_met_by=frozenset(also), alternatives=self._alternatives(entry, trigger),
-            certification=self._certification(entry, act),
+            certification=self._certification(entry, act), ladder_name=entry.text("ladder") if "ladder" in entry else "",
         )  # fmt: skip
 
     def _in_force(self, entry: Entry) -> InForce:

@@ -90,7 +90,8 @@ class Rule:
     """One version of one rule of a pack: one row of the law. `duty` is its id for ever; versions share it, each with its own days.
 
     `starts_on` holds a version to starts on an open day or a closed day of the city's calendar. Notice to a recipient of `also_met_by`
-    counts as notice to the rule's own. `certification` is None where the law prescribes no wording for its report.
+    counts as notice to the rule's own. `certification` is None where the law prescribes no wording for its report. `ladder_name` is how
+    its pack calls its ladder; empty where it has none.
     """
 
     duty: str
@@ -118,6 +119,7 @@ class Rule:
     also_met_by: frozenset[str] = frozenset()
     alternatives: tuple[Alternative, ...] = ()
     certification: Certification | None = None
+    ladder_name: str = ""
 
     @property
     def starts_from(self) -> str:

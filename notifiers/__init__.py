@@ -11,7 +11,8 @@ from notifiers.addresses import e164
 from notifiers.apprise_channel import AppriseChannel
 from notifiers.channel import Channel
 from notifiers.email import EmailChannel
-from notifiers.file import FileChannel
+from notifiers.event_hook import EventHookChannel
+from notifiers.file import FileChannel, blank
 from notifiers.message import Message, Outcome, Receipt
 from notifiers.sms import SmsChannel, segments
 from notifiers.smtp import Encryption, SmtpServer, parse_smtp_url
@@ -24,6 +25,7 @@ __all__ = [
     "Channel",
     "EmailChannel",
     "Encryption",
+    "EventHookChannel",
     "FileChannel",
     "Message",
     "Outcome",
@@ -33,6 +35,7 @@ __all__ = [
     "TwilioAccount",
     "VoiceChannel",
     "WebhookChannel",
+    "blank",
     "e164",
     "parse_smtp_url",
     "segments",

@@ -10,7 +10,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,10 @@ _ADDRESS_RULES: dict[str, Callable[[str], str | None]] = {
 
 # JSON allows these three inside a string, but many readers (str.splitlines among them) end a line there.
 _LINE_ENDS_IN_JSON = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+# What of a line tells of a person.
+_TELLING = ("to", "subject", "text")
 
 
 class FileChannel:
@@ -87,6 +91,40 @@ class FileChannel:
     def _not_written(self, error: OSError) -> Receipt:
         words = f"could not append to {self._path}: {error.strerror}; make room, or make its folder one that this program can write to"
         return Receipt(Outcome.TRY_AGAIN, detail=detail_of(words))
+
+
+def blank(path: Path, keys: Collection[str]) -> int:
+    """Take from a file of messages what those of these keys said and to whom. Returns how many lines that were; 0 where there is no file.
+
+    A line keeps its length: it is written over where it lies, so that a stop in the middle spoils no other. Raises OSError.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    with os.fdopen(descriptor, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        blanked = 0
+        at = 0
+        for line in iter(file.readline, b""):
+            if (emptied := _emptied(line, keys)) is not None:
+                os.pwrite(file.fileno(), emptied, at)
+                blanked += 1
+            at += len(line)
+        os.fsync(file.fileno())
+    return blanked
+
+
+def _emptied(line: bytes, keys: Collection[str]) -> bytes | None:
+    """The line of one of these messages without its words and address, as long as before; None for any other."""
+    try:
+        told = json.loads(line)
+    except ValueError:  # half a line of somebody who was stopped
+        return None
+    if not isinstance(told, dict) or told.get("key") not in keys or not any(told.get(name) for name in _TELLING):
+        return None
+    emptied = json.dumps({**told, **dict.fromkeys(_TELLING, "")}, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return emptied.ljust(len(line) - 1) + b"\n"  # never longer: texts were taken out, and nothing was put in
 
 
 def _line_of(message: Message) -> bytes:

@@ -117,13 +117,13 @@ class WebhookChannel:
         """
         if problem := self.problem_with(message.to):
             return Receipt(Outcome.REFUSED, detail=detail_of(problem))
-        secret = webhook_secret(self._signing_key, message.to)
-        secrets = (secret, secret.removeprefix("whsec_"), message.to)
+        own = self._secrets(message)
+        secrets = (*own, *(secret.removeprefix("whsec_") for secret in own), message.to)
         url = httpx.URL(message.to)
         try:
             async with asyncio.timeout(_WHOLE_ATTEMPT_TIMEOUTS * self._timeout_seconds):
                 addresses = await self._addresses(url)
-                status, answer, later = await self._post(url, addresses, signed(message, secret))
+                status, answer, later = await self._post(url, addresses, self._signed(message, own))
         except _NotReached as fault:
             return Receipt(fault.outcome, detail=detail_of(str(fault), secrets))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as fault:
@@ -132,6 +132,12 @@ class WebhookChannel:
         outcome = _outcome(status)
         given = key_token(message.key) if outcome is Outcome.ACCEPTED else None
         return Receipt(outcome, given, detail_of(f"HTTP {status}: {answer}", secrets), later if outcome is Outcome.TRY_AGAIN else None)
+
+    def _secrets(self, message: Message) -> list[str]:
+        return [webhook_secret(self._signing_key, message.to)]
+
+    def _signed(self, message: Message, secrets: list[str]) -> tuple[dict[str, str], bytes]:
+        return signed(message, secrets[0])
 
     async def aclose(self) -> None:
         """Close what is open. A later send raises nothing: it is UNKNOWN or TRY_AGAIN."""
@@ -207,16 +213,21 @@ def signed(message: Message, secret: str) -> tuple[dict[str, str], bytes]:
     }
     body = json.dumps(event).encode("ascii")
     identity, moment = key_token(message.key), str(int(at.timestamp()))
-    mac = hmac.new(base64.b64decode(secret.removeprefix("whsec_")), f"{identity}.{moment}.".encode() + body, hashlib.sha256).digest()
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Spillclock",
         "Accept-Encoding": "identity",  # an answer that unpacks to more than it is would get past the limit on its length
         "webhook-id": identity,
         "webhook-timestamp": moment,
-        "webhook-signature": f"v1,{base64.b64encode(mac).decode()}",
+        "webhook-signature": signature(secret, identity, moment, body),
     }
     return headers, body
+
+
+def signature(secret: str, identity: str, moment: str, body: bytes) -> str:
+    """Return v1, and the HMAC-SHA256 over id, timestamp and body, with dots between them, by a secret (whsec_...)."""
+    mac = hmac.new(base64.b64decode(secret.removeprefix("whsec_")), f"{identity}.{moment}.".encode() + body, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(mac).decode()}"
 
 
 def _outcome(status: int) -> Outcome:

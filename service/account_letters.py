@@ -59,6 +59,11 @@ async def notice(tx: Transaction, account: Account, what: str) -> None:
     _promise(tx, account, _NOTICE, uuid.uuid4().hex, "Your Spillclock account was changed", f"{what}\n\n{_NOT_YOU}\n", tx.now + _PATIENCE)
 
 
+async def tell(tx: Transaction, account: Account, subject: str, says: str) -> None:
+    """Promise to tell somebody what they are to look after, as whoever administers a city."""
+    _promise(tx, account, _NOTICE, uuid.uuid4().hex, subject, f"{says}\n", tx.now + _PATIENCE)
+
+
 async def is_wanted(tx: Transaction, row: MessageRow) -> bool:
     """Whether a letter still makes sense: its link opens something. Whoever left is told that, and nothing else."""
     purpose = purpose_of_step(row.step)

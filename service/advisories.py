@@ -245,6 +245,7 @@ async def _promise(tx: Transaction, advisory: Advisory, spill: Spill, chosen: li
                 "text": words.body(channel), "html": words.html if channel == "email" else "", "step": advisory.kind, "language": language,
                 "reason": f"{advisory.kind} {advisory.id}", "rank": _RANK, "sort_at": advisory.issued_at, "state": "waiting", "tries": 0,
                 "promised_at": tx.now, "queued": True, "next_at": tx.now, "give_up_at": tx.now + PATIENCE, "code": "", "receipt": "",
+                "city": spill.city or "",
             }  # fmt: skip
             names, rows = _rows(tx, values, advisory, chosen, channel, language)
             await tx.session.execute(insert(MessageRow).from_select(names, rows).on_conflict_do_nothing())
@@ -287,3 +288,9 @@ async def public_one(tx: Transaction, number: int) -> list[Advisory]:
     first = or_(col(Advisory.id) == number, col(Advisory.follows) == number)
     chain = list((await tx.session.execute(select(Advisory).where(first).order_by(col(Advisory.id)))).scalars())
     return chain if chain and chain[0].follows is None else []
+
+
+async def chain_up_to(tx: Transaction, number: int) -> list[Advisory]:
+    """What was issued under a number, after all that it follows, the oldest first; nothing where there is none of this number."""
+    one = await tx.session.get(Advisory, number)
+    return [] if one is None else [each for each in await public_one(tx, one.follows or number) if (each.id or 0) <= number]

@@ -14,22 +14,25 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
+from fastapi.telemetry import TelemetryConfig
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from service import api, case_file, hooks, metrics, pages, watch
+from service import api, case_file, feeds, hooks, metrics, open311, pages, watch
 from service.errors import NotAllowed, NotSignedIn, SpillclockError
 from service.incoming_bodies import BodyLimit
 from service.transaction import House
 
 log = logging.getLogger(__name__)
 
+_NO_TELEMETRY: TelemetryConfig = {"auto_configure": False, "tracing": False, "metrics": False, "logs": False}
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # What other programs post to: the API by a token, providers signed, and mail readers one-click (RFC 8058), which asks for no context.
-_FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/")
+_OPEN_DATA = (api.OPEN_DATA, "/feeds/", "/open311/")
+_FROM_ANYWHERE = ("/api/", "/hooks/", "/unsubscribe/", "/open311/")
 
 
 def build_app(house: House) -> FastAPI:
@@ -42,6 +45,8 @@ def build_app(house: House) -> FastAPI:
     app = FastAPI(
         title="Spillclock", version="0.1.0", lifespan=lifespan, docs_url=None, redoc_url=None,
         description="Spill reports in, legal clocks out, and a person told in time.",
+        # FastAPI's own spans, metrics and log records hold whole paths, in which private links stand. Ours name templates.
+        telemetry=_NO_TELEMETRY,
     )  # fmt: skip
     app.state.house = house
     app.state.live = pages.Live(house)
@@ -49,6 +54,7 @@ def build_app(house: House) -> FastAPI:
     app.middleware("http")(_guard)
     if house.settings.trusted_proxies:  # outside all else: whoever they name is the client of the request
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=house.settings.trusted_proxies)
+    app.add_middleware(metrics.Measuring, house=house)
     app.add_exception_handler(SpillclockError, _problem)
     app.add_exception_handler(HTTPException, _http_problem)
     app.add_exception_handler(RequestValidationError, _input_problem)
@@ -56,6 +62,8 @@ def build_app(house: House) -> FastAPI:
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unforeseen)
     app.include_router(api.router)
+    app.include_router(feeds.router)
+    app.include_router(open311.router)
     app.include_router(hooks.router)
     app.include_router(pages.router)
     app.include_router(case_file.router)
@@ -69,6 +77,20 @@ def build_app(house: House) -> FastAPI:
     return app
 
 
+def build_worker_app(house: House, is_working: Callable[[], bool]) -> FastAPI:
+    """What a worker of its own answers on `WORKER_BIND`: whether it works, and what it measured."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY)
+    app.state.house = house
+    app.add_exception_handler(SpillclockError, _problem)
+
+    async def alive() -> Response:
+        return JSONResponse({"status": "working"} if is_working() else {"status": "stands still"}, 200 if is_working() else 503)
+
+    app.add_api_route("/healthz", alive)
+    app.add_api_route("/metrics", metrics.of_this_process)
+    return app
+
+
 async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Refuse form posts that come from another site, and send the headers that keep pages to themselves."""
     if request.method not in _SAFE and not request.url.path.startswith(_FROM_ANYWHERE) and not _same_site(request):
@@ -78,7 +100,7 @@ async def _guard(request: Request, call_next: Callable[[Request], Awaitable[Resp
     response.headers.setdefault("X-Frame-Options", "DENY")
     # Private links must not travel to other sites as a referrer.
     response.headers.setdefault("Referrer-Policy", "same-origin")
-    if request.url.path == api.OPEN_DATA:
+    if request.url.path.startswith(_OPEN_DATA):
         response.headers.setdefault("Access-Control-Allow-Origin", "*")  # pages of other sites may read it, and nothing else of ours
     pictures = f"'self' data: {request.app.state.house.settings.tiles_origin}".strip()
     policy = f"default-src 'self'; img-src {pictures}; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"

@@ -1,4 +1,4 @@
-"""What is decided about whole spills: that two reports tell of one, or one of two, whose they are, what is no longer kept of them."""
+"""What is decided about whole spills: that two reports tell of one, or one of two, whose they are, how long and what is kept of them."""
 
 from __future__ import annotations
 
@@ -123,3 +123,48 @@ class PersonalDestroyed(SpillEvent):
     basis: str
     reason: str
     instead: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+
+
+class HoldPlaced(SpillEvent):
+    """A legal hold: the record is kept, whatever its time of keeping says, until the hold of this number is lifted."""
+
+    kind = "hold:placed"
+    hold: int
+    reason: str
+
+
+class HoldLifted(SpillEvent):
+    """A legal hold counts no more."""
+
+    kind = "hold:lifted"
+    hold: int
+    reason: str
+
+
+class RecordDestroyed(SpillEvent):
+    """The certificate: nothing is left of the record but what the law counts by. Who did it is the actor, when the moment of the event.
+
+    `counts`: how many of each kind, by the words of service/destruction.py; `law`: what had kept it, each {why, duty, citation, until};
+    `allowed_from`: the date from which it might be destroyed (UTC); `head`: the spill that it was merged into, empty where none.
+    """
+
+    kind = "record:destroyed"
+    counts: dict[str, int]
+    law: list[dict[str, str]]
+    allowed_from: str
+    reason: str
+    head: str = ""
+
+
+class ForgetAsked(SpillEvent):
+    """The reporter wishes to be forgotten. `kept_by`: what keeps who they are, each {why, citation, until}; empty: it is done at once."""
+
+    kind = "reporter:forget-asked"
+    kept_by: list[dict[str, str]] = Field(default_factory=list)
+
+
+class ReporterForgotten(SpillEvent):
+    """Who reported it was destroyed, as they wished; what happened stays. `counts`: how many of each kind."""
+
+    kind = "reporter:forgotten"
+    counts: dict[str, int]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, bindparam, func, insert, not_, or_, select, update
+from sqlalchemy import Row, bindparam, func, insert, not_, or_, select, union_all, update
 from sqlmodel import col
 
 from notifiers import Outcome
@@ -25,6 +25,7 @@ from service.sending_cap import hold_what_can_wait, note_tries
 from service.suppressions import why_not
 from service.tables import Attempt, MessageRow, Obligation, Spill, Subscription
 from service.transaction import House, Transaction, transaction
+from service.turns import cities_waiting, in_turn
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +48,14 @@ _CLAIM = (
 )  # fmt: skip
 _TRY = insert(table(Attempt))
 
-# What can still be done in time goes first, the nearest due before all; then what is overdue, the earliest promise first.
+# From this rank on messages are for subscribers.
+_RANK_OF_NEWS = 2
+# In each city what can still be done in time goes first, the nearest due before all; then what is overdue, the earliest promise first.
 _IN_ORDER = (
     col(MessageRow.rank), col(MessageRow.sort_at), col(MessageRow.promised_at), col(MessageRow.obligation_id), col(MessageRow.once),
 )  # fmt: skip
+
+_PLACE = (col(MessageRow.id), col(MessageRow.city), col(MessageRow.rank))
 
 _Row = TypeVar("_Row", Obligation, Spill, Subscription)
 
@@ -78,24 +83,49 @@ class _Group:
     doubtful: bool
 
 
-async def claim(house: House, worker: str, channel: str, most: int) -> list[Claim]:
-    """Claim up to `most` due messages of a channel, most urgent first, each with what goes out with it; committed before sending.
+async def claim(house: House, worker: str, channel: str, most: int, most_news: int | None = None) -> list[Claim]:
+    """Claim up to `most` due messages of a channel, each with what goes out with it; committed before sending.
 
-    A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
+    Alerts come before what is for subscribers, of which up to `most_news` are claimed (by default as many). Cities take turns, each with
+    its most urgent first. A message whose duty is closed by now is cancelled instead; one that was tried for too long is given up.
     """
     async with transaction(house, worker) as tx:
         await tx.alone_with(f"claims {channel}")  # two workers at once might each take half of what belongs together
         await hold_what_can_wait(tx, channel)
         await _free_cut_off(tx, channel)
         await _queue_what_is_due(tx, channel)
-        queued = (col(MessageRow.queued), col(MessageRow.channel) == channel, not_(bundles.carried_elsewhere()))
-        chosen = select(MessageRow).where(*queued).order_by(*_IN_ORDER).limit(most).with_for_update(skip_locked=True)
         claimed: list[Claim] = []
         # Where none of them is wanted any more, those behind them are looked at: a sender that gets nothing waits for the next ring.
-        while not claimed and (rows := (await tx.session.execute(chosen)).scalars().all()):
+        while not claimed and (rows := await _next_in_turn(tx, channel, most, most if most_news is None else most_news)):
             claimed = await _claim_these(tx, worker, rows)
         note_tries(house, channel, len(claimed))
         return claimed
+
+
+def is_news(row: MessageRow) -> bool:
+    """Whether a message is for subscribers: no alert ever waits for it."""
+    return row.rank >= _RANK_OF_NEWS
+
+
+async def _next_in_turn(tx: Transaction, channel: str, most: int, most_news: int) -> Sequence[MessageRow]:
+    """The messages to claim next, held until the end; those that another transaction holds are passed over."""
+    queued = (col(MessageRow.queued), col(MessageRow.channel) == channel)
+    alerts, news = col(MessageRow.rank) < _RANK_OF_NEWS, col(MessageRow.rank) >= _RANK_OF_NEWS
+    kinds = [(kind, many) for kind, many in ((alerts, most), (news, min(most, most_news))) if many > 0]
+    wanted = (*queued, not_(bundles.carried_elsewhere()))
+    heads = [
+        select(*_PLACE).where(*wanted, col(MessageRow.city) == city, kind).order_by(*_IN_ORDER).limit(many)
+        for city in (await cities_waiting(tx, MessageRow, *queued) if kinds else ()) for kind, many in kinds
+    ]  # fmt: skip
+    if not heads:
+        return []
+    # Each head is a part of one statement: SQLite knows no LATERAL.
+    waiting = (await tx.session.execute(union_all(*(select(head.subquery()) for head in heads)))).all()
+    chosen = in_turn(waiting, most, lambda row: row.city, lambda row: max(row.rank, _RANK_OF_NEWS - 1))
+    allowed = [row.id for row in chosen if row.rank < _RANK_OF_NEWS] + [row.id for row in chosen if row.rank >= _RANK_OF_NEWS][:most_news]
+    held = select(MessageRow).where(col(MessageRow.id).in_(allowed)).with_for_update(skip_locked=True)
+    rows = {row.id: row for row in (await tx.session.execute(held)).scalars()}
+    return [rows[key] for key in allowed if key in rows]
 
 
 async def _free_cut_off(tx: Transaction, channel: str) -> None:

@@ -104,9 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     _rota_commands(commands, command)
     _calendar_commands(commands, command)
     _audit_commands(commands, command)
+    _retention_commands(commands, command)
     _export_arguments(
         command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
     )
+    _backup_commands(command)
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
@@ -197,6 +199,37 @@ def _audit_commands(commands: Any, command: Callable[..., argparse.ArgumentParse
     export = command("export", _later("audit_export"), "write the record for others to check, one JSON object a line", actions)
     export.add_argument("--spill", metavar="REFERENCE", help="what is said of one spill; of the rest the digests alone")
     export.add_argument("--sealed", action="store_true", help="with what is sealed: names, addresses, free words")
+
+
+def _backup_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+    backup = command("backup", _later("backup"), "copy the database and the files into a new folder, while the service goes on")
+    backup.add_argument("target", metavar="TARGET", help="a folder that is not there yet: backups/2026-12-01")
+    restore = command("restore", _later("restore"), "put a backup back, checked whole, with the service stopped; then verify the record")
+    restore.add_argument("source", metavar="SOURCE", help="a folder that backup made")
+    restore.add_argument("--replace", action="store_true", help="also where a database is already; that one is kept under another name")
+    restore.add_argument(
+        "--messages",
+        choices=("again", "leave"),
+        help="what becomes of messages that may have gone out since: sent again and marked, or left",
+    )
+    restore.add_argument("--stopped-at", metavar="TIME", help="with --messages leave: when the service stopped, RFC 3339")
+
+
+def _retention_commands(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    actions = commands.add_parser("retention", help="how long records are kept, legal holds, and destroying what is past its time")
+    into = actions.add_subparsers(required=True, metavar="ACTION")
+    known = command("list", _later("retention_list"), "records past their time, soon past it, or under a legal hold, one a line", into)
+    known.add_argument("city", metavar="CITY", nargs="?", default="", help="of one city (default: of all)")
+    hold = command("hold", _later("retention_hold"), "keep the record of a spill whatever its time says", into)
+    release = command("release", _later("retention_release"), "lift a legal hold", into)
+    destroy = command("destroy", _later("retention_destroy"), "say what would be destroyed of a record; with --yes destroy it", into)
+    for made in (hold, release, destroy):
+        made.add_argument("reference", metavar="REFERENCE", help="the spill: SP-2026-00042")
+    release.add_argument("number", metavar="NUMBER", type=int, help="the hold")
+    for made in (hold, release):
+        made.add_argument("reason", metavar="REASON", help="why, and who said so; stays on record")
+    destroy.add_argument("--reason", default="", metavar="TEXT", help="who decided it, and by which schedule or resolution")
+    destroy.add_argument("--yes", action="store_true", help="destroy it; it cannot be brought back")
 
 
 def _rq_arguments(quantity: argparse.ArgumentParser) -> None:

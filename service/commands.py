@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import date
 from zoneinfo import ZoneInfo
 
@@ -19,6 +19,7 @@ from service import (
     access,
     api_keys,
     audit_command,
+    backup_command,
     checkpoints,
     export_command,
     office_days,
@@ -26,8 +27,10 @@ from service import (
     programs,
     rehearsal_command,
     replanning,
+    retention_command,
     rota_command,
     settings_check,
+    tracing,
 )
 from service.errors import BadInput, SpillclockError
 from service.logbook import keep_log
@@ -70,6 +73,7 @@ def _long_running(program: Callable[[Settings, Callable[[str], None]], Awaitable
         keep_log(settings.log_format)
         for line in unknown_names():
             log.warning("%s", line)
+        tracing.set_up(program.__name__.rpartition("_")[2])
         asyncio.run(work(settings))
         return DONE
 
@@ -242,10 +246,36 @@ def _audit_verify(given: argparse.Namespace) -> int:
     return DONE if asyncio.run(work()) else FAILED
 
 
+def _told(lines: Callable[[Settings, argparse.Namespace], AsyncIterator[str]]) -> Callable[[argparse.Namespace], int]:
+    """The command that prints lines as they come, and fails where one of them begins with WRONG."""
+
+    async def work(given: argparse.Namespace) -> bool:
+        right = True
+        async for line in lines(read_settings(), given):
+            _say(line)
+            right = right and not line.startswith("WRONG")
+        return right
+
+    def run_it(given: argparse.Namespace) -> int:
+        return DONE if asyncio.run(work(given)) else FAILED
+
+    return run_it
+
+
 def _export(given: argparse.Namespace) -> int:
     async def work() -> list[str]:
         async with programs.open_house(read_settings()) as house:
             return await export_command.export(house, given)
+
+    for line in asyncio.run(work()):
+        _say(line)
+    return DONE
+
+
+def _retention_destroy(given: argparse.Namespace) -> int:
+    async def work() -> list[str]:
+        async with programs.open_house(read_settings()) as house:
+            return await retention_command.destroy(house, given)
 
     for line in asyncio.run(work()):
         _say(line)
@@ -298,10 +328,16 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "rota_override": _printed(rota_command.override),
     "rota_remove": _printed(rota_command.remove),
     "contact_quiet": _printed(rota_command.quiet),
+    "retention_list": _printed(retention_command.listed),
+    "retention_hold": _printed(retention_command.hold),
+    "retention_release": _printed(retention_command.release),
+    "retention_destroy": _retention_destroy,
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
     "export": _export,
     "audit_key": _audit_key,
     "audit_checkpoint": _audit_checkpoint,
+    "backup": _told(backup_command.backup),
+    "restore": _told(backup_command.put_back),
     "doctor": _doctor,
 }

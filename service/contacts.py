@@ -5,6 +5,8 @@ What a contact may be is said in service/parties.py, for the command line, too.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +15,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from service import former_contacts, parties
+from service.account_tables import StaffAction
 from service.errors import BadInput, Conflict, NotKnown
 from service.on_call import forget_rosters, take_off
 from service.reach import unreached
@@ -51,10 +54,42 @@ def as_given(contact: Contact) -> dict[str, Any]:
 
 
 async def add(tx: Transaction, city: str, given: Mapping[str, Any]) -> Contact:
-    """Have a person fill a role of a city. Raises BadInput as parties.add_contact, each fault by its key."""
+    """Have a person fill a role of a city. Raises BadInput as parties.read_contact, each fault by its key."""
+    contact = _read(tx, city, given)
+    await parties.enter_contact(tx, contact)
+    return contact
+
+
+async def add_once(tx: Transaction, city: str, given: Mapping[str, Any], key: str) -> tuple[Contact, bool]:
+    """Have a person fill a role of a city, once for the requests of a caller with one key. Returns whether they were entered before.
+
+    Raises BadInput as `add`, and where the key came before with somebody else; Conflict where they were taken out since.
+    """
+    await tx.alone_with(f"contact {city} {key}")
+    asked = f"{key} ({hashlib.sha256(json.dumps(dict(given), sort_keys=True).encode()).hexdigest()[:12]})"
+    request = col(StaffAction.said)["request"].as_string()
+    query = select(StaffAction).where(
+        col(StaffAction.kind) == "contact:added", col(StaffAction.actor) == tx.actor, col(StaffAction.city) == city,
+        request.startswith(f"{key} (", autoescape=True),
+    )  # fmt: skip
+    before = (await tx.session.execute(query)).scalars().first()
+    if before is None:
+        contact = _read(tx, city, given)
+        await parties.enter_contact(tx, contact, request=asked)
+        return contact, False
+    if before.said["request"] != asked:
+        fault = "Idempotency-Key: used; right would be: a new key for another contact"
+        raise BadInput("this Idempotency-Key came before with another body", [fault])
+    known = await tx.session.get(Contact, before.said["contact"])
+    if known is None or known.city != city:
+        raise Conflict(f"{before.said['name']} was entered by this request and taken out since; right would be: a new Idempotency-Key")
+    return known, True
+
+
+def _read(tx: Transaction, city: str, given: Mapping[str, Any]) -> Contact:
     asked = {**dict.fromkeys(KEYS, ""), "voice": False, "language": "en", **given}
     try:
-        return await parties.add_contact(tx, city, **asked)
+        return parties.read_contact(tx.house, city, **asked)
     except BadInput as error:
         raise _in_keys(error) from None
 

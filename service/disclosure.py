@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,8 @@ PUBLIC = "public"
 AUDIENCES = (PUBLIC,)
 # Three decimals of a degree: 111 m to the north, 92 m to the east at 34 degrees. A city block, with everybody who lives on it.
 _POINT_DECIMALS = 3
+# For the middle of an advisory at a home: a kilometre, with all who live in it.
+_HOME_DECIMALS = 2
 # Upper ends of the rough amounts, in gallons: the steps of California's spill categories (50 and 1,000), and ten thousand.
 _AMOUNTS = ((50, "under_50_gal"), (1000, "50_to_1000_gal"), (10_000, "1000_to_10000_gal"))
 _MOST = "10000_gal_or_more"
@@ -54,6 +57,11 @@ class Field:
 
 
 # -- how the public is shown a field
+
+
+def hour_of(moment: datetime) -> datetime:
+    """A moment as the public is told it, also one that is counted from such a one: the full hour before."""
+    return moment.replace(minute=0, second=0, microsecond=0)
 
 
 def _material(known: Known) -> str:
@@ -118,7 +126,7 @@ FIELDS: Mapping[str, Field] = {
     "received_at": Field(
         "When the report came in, to the full hour before it.",
         ("spill.received_at",),
-        {PUBLIC: lambda known: known.spill.received_at.replace(minute=0, second=0, microsecond=0)},
+        {PUBLIC: lambda known: hour_of(known.spill.received_at)},
     ),
     "lat": Field("Latitude, rounded to a city block; none at a home.", ("spill.lat", "facts.premises"), {PUBLIC: _coordinate("lat")}),
     "lon": Field("Longitude, rounded to a city block; none at a home.", ("spill.lon", "facts.premises"), {PUBLIC: _coordinate("lon")}),
@@ -127,7 +135,7 @@ FIELDS: Mapping[str, Field] = {
     ),
     "advisory": Field("Whether the public was told to take care: none, in_force, ended.", ("advisory.kind",), {PUBLIC: _advisory}),
     "advisory_id": Field("The number of its advisory, where there is one.", ("advisory.id",), {PUBLIC: _advisory_number}),
-    # What an officer wrote for everybody stands on the advisory's own page, word for word.
+    # What an officer wrote for everybody stands on its own page and feeds, word for word; a circle as `public_circle` draws it.
     "advisory_words": Field("The words, area and times of its advisories.", ("advisory.words", "advisory.area", "advisory.issued_at")),
     "advisory_author": Field("Who issued an advisory.", ("advisory.issued_by",)),
     "description": Field("The reporter's own words: they may name anybody.", ("spill.description",)),
@@ -157,6 +165,22 @@ FIELDS: Mapping[str, Field] = {
         ("spill.id", "spill.facts", "spill.assess_at", "spill.assess_tries", "spill.link_version", "spill.respond_version"),
     ),
 }  # fmt: skip
+
+
+# Half a step of the decimals that are left of a point, in metres: so much wider is a circle around it, to hold what it held before.
+_ROUNDED_OFF = {_POINT_DECIMALS: 80.0, _HOME_DECIMALS: 800.0}
+
+
+def public_circle(spill: Spill, area: Mapping[str, Any]) -> tuple[float, float, float] | None:
+    """The circle of an advisory as the public is shown it: latitude, longitude, metres; None where it is for a whole city.
+
+    Its middle would be the place of the spill to the metre. It is that of the block, at a home that of the square kilometre, and the circle
+    is as much wider.
+    """
+    if "metres" not in area:
+        return None
+    decimals = _HOME_DECIMALS if spill.facts.get("premises") == _HOMES else _POINT_DECIMALS
+    return round(area["lat"], decimals) + 0.0, round(area["lon"], decimals) + 0.0, area["metres"] + _ROUNDED_OFF[decimals]
 
 
 def view(known: Known, audience: str) -> dict[str, Any]:

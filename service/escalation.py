@@ -35,6 +35,7 @@ from service.resting import acknowledgements
 from service.speech import notice_speech
 from service.tables import EventRow, MessageRow, Obligation, Spill
 from service.transaction import Recorded, Transaction
+from service.turns import cities_waiting
 from service.wording import Alert, Values, Words, alert, local, triage
 from service.wording.alerts import alert_values
 
@@ -386,9 +387,22 @@ async def ask_a_person(tx: Transaction, recorded: Recorded) -> None:
 
 
 async def due_obligations(tx: Transaction) -> list[Obligation]:
-    """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over."""
-    chosen = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at)).limit(BATCH)
-    return list((await tx.session.execute(tx.held(chosen, skip_locked=True))).scalars())
+    """Obligations whose next climb is due, earliest first, a batch at a time; on PostgreSQL those another worker holds are passed over.
+
+    Where a batch does not hold all of them, as many more of other cities, in turn: they do not wait for one with thousands.
+    """
+    due = select(Obligation).where(col(Obligation.next_at) <= tx.now).order_by(col(Obligation.next_at))
+    rows = list((await tx.session.execute(tx.held(due.limit(BATCH), skip_locked=True))).scalars())
+    if len(rows) < BATCH:
+        return rows
+    planned_ones, here = col(Obligation.next_at).is_not(None), {row.city for row in rows}
+    others = [
+        city for city in await cities_waiting(tx, Obligation, planned_ones, due=col(Obligation.next_at) <= tx.now) if city not in here
+    ]
+    for city in others[:BATCH]:
+        theirs = due.where(col(Obligation.city) == city).limit(max(1, BATCH // len(others)))
+        rows += (await tx.session.execute(tx.held(theirs, skip_locked=True))).scalars()
+    return rows
 
 
 async def next_climb_at(tx: Transaction) -> datetime | None:

@@ -80,7 +80,7 @@ def place(files: Path, taken: Incoming, now: datetime, *, with_copies: bool) -> 
             _settle(taken.folder / name, copy_of(files, taken.digest, small=name == SMALL_NAME), now)
     _settle(taken.content, home, now)
     for folder in (home.parent, home.parent.parent, files):
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def _settle(source: Path, target: Path, now: datetime) -> None:
@@ -91,7 +91,8 @@ def _settle(source: Path, target: Path, now: datetime) -> None:
     os.replace(source, target)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -107,6 +108,12 @@ def path_of(files: Path, digest: str) -> Path:
 def copy_of(files: Path, digest: str, *, small: bool) -> Path:
     """Where the copy that is shown of some content is, or would be."""
     return path_of(files, digest).with_name(f"{digest}.{SMALL_NAME if small else LARGE_NAME}")
+
+
+def paths_of(files: Path, digest: str) -> list[Path]:
+    """Some content and the copies that are shown of it, where they are; the content is named whether it is there or not."""
+    copies = [copy_of(files, digest, small=small) for small in (False, True)]
+    return [path_of(files, digest), *(path for path in copies if path.exists())]
 
 
 def older_than(files: Path, moment: datetime) -> Iterator[str]:

@@ -14,7 +14,7 @@ from service import staff_log
 from service.administration_tables import FormerContact
 from service.errors import NotKnown
 from service.tables import Contact
-from service.transaction import Transaction
+from service.transaction import House, Transaction, transaction
 
 # For so long a change can be undone; what somebody's address was is kept no longer.
 LASTS = timedelta(days=90)
@@ -53,7 +53,15 @@ async def note(
         after=None if after is None else dict(after), at=tx.now,
     )  # fmt: skip
     tx.session.add(kept)
-    await tx.session.execute(delete(FormerContact).where(col(FormerContact.at) < tx.now - LASTS))
+
+
+async def sweep(house: House) -> int:
+    """Forget what contacts were longer ago than it can be undone. Returns how many changes can be undone no more."""
+    async with transaction(house, "spillclock") as tx:
+        gone = await tx.session.execute(
+            delete(FormerContact).where(col(FormerContact.at) < tx.now - LASTS).returning(col(FormerContact.id))
+        )
+        return len(gone.all())
 
 
 async def former(tx: Transaction, city: str, action: int) -> FormerContact:

@@ -13,9 +13,9 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ _LONGEST_NAME = 120
 _WAIT_SECONDS = 30.0
 _SWEPT_AFTER = timedelta(days=1)
 _SWEPT_AT_ONCE = 200
+# Content that was put on the disk so lately may be about to be kept with another spill.
+_JUST_SENT = timedelta(minutes=10)
 _LONGEST_ANSWER = 4_000
 
 
@@ -311,13 +313,28 @@ async def sweep(house: House) -> int:
     """
     files, before = house.settings.files_path, house.now() - _SWEPT_AFTER
     swept = await asyncio.to_thread(file_store.remove_incoming, files, before)
-    old = sorted(set(await asyncio.to_thread(lambda: list(file_store.older_than(files, before)))))
-    for start in range(0, len(old), _SWEPT_AT_ONCE):
-        some = old[start : start + _SWEPT_AT_ONCE]
+    old = set(await asyncio.to_thread(lambda: list(file_store.older_than(files, before))))
+    return swept + await _remove_unnamed(house, old, before)
+
+
+async def remove_unnamed(house: House, digests: Collection[str]) -> int:
+    """Remove content that no record names any more, as after the record that did was destroyed. Returns how many files that were.
+
+    What somebody else sent as well stays. Where this is cut off, `sweep` does the rest.
+    """
+    return await _remove_unnamed(house, digests, house.now() - _JUST_SENT)
+
+
+async def _remove_unnamed(house: House, digests: Collection[str], before: datetime) -> int:
+    """Remove what no record names of this content, unless it was put there since `before`: then somebody is about to keep it."""
+    files, ordered = house.settings.files_path, sorted(digests)
+    removed = 0
+    for start in range(0, len(ordered), _SWEPT_AT_ONCE):
+        some = ordered[start : start + _SWEPT_AT_ONCE]
         async with transaction(house, "spillclock") as tx:
             if not house.settings.is_embedded:
                 await tx.session.execute(text("LOCK TABLE kept_file IN SHARE ROW EXCLUSIVE MODE"))
             known = set((await tx.session.execute(select(col(KeptFile.digest)).where(col(KeptFile.digest).in_(some)))).scalars())
             gone = [digest for digest in some if digest not in known]
-            swept += sum([await asyncio.to_thread(file_store.remove, files, digest, before) for digest in gone])
-    return swept
+            removed += sum([await asyncio.to_thread(file_store.remove, files, digest, before) for digest in gone])
+    return removed

@@ -13,12 +13,17 @@ from fastapi import Request
 from fastapi.responses import PlainTextResponse, Response
 from sqlalchemy import and_, func, or_, select
 from sqlmodel import col
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as ASGIMessage
 
 from service.errors import NotAllowed, NotSignedIn
 from service.escalation import next_climb_at
+from service.logbook import about
+from service.measures import Histogram, Stopwatch
 from service.office_days import cities_in_use, city_law
 from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow, Obligation, Spill, Suppression
+from service.tracing import Tells, span
 from service.transaction import House, Transaction, reading
 from service.watch import ALERTS_LATE_AFTER, last_round, last_well, providers_down
 
@@ -26,6 +31,8 @@ _OPEN_STATES = ("running", "overdue", "waiting")
 # The tries of the last hour are among so many newest ones; a table of years is not read through for them.
 _NEWEST_TRIES = 50_000
 _Labels = Mapping[str, str]
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_FOLDERS = ("static",)
 
 
 @dataclass
@@ -50,14 +57,109 @@ def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
+@dataclass
+class _Spread:
+    """A histogram under its name."""
+
+    name: str
+    about: str
+    histogram: Histogram
+
+    def lines(self) -> Iterable[str]:
+        """The lines of the text format."""
+        yield f"# HELP spillclock_{self.name} {self.about}"
+        yield f"# TYPE spillclock_{self.name} histogram"
+        for key, reached, total in self.histogram.cumulative():
+            said = "".join(f'{name}="{_escaped(text)}",' for name, text in key)
+            for bound, count in reached:
+                yield f'spillclock_{self.name}_bucket{{{said}le="{bound}"}} {count}'
+            yield f"spillclock_{self.name}_sum{{{said.rstrip(',')}}} {total:.9g}"
+            yield f"spillclock_{self.name}_count{{{said.rstrip(',')}}} {reached[-1][1]}"
+
+
 async def metrics(request: Request) -> Response:
-    """The gauges. Without `METRICS_TOKEN` for this machine alone, with it for whoever has it."""
+    """What the tables say and what this process measured. Without `METRICS_TOKEN` for this machine alone, with it for whoever has it."""
     house: House = request.app.state.house
     _check(request, house.settings.metrics_token.get_secret_value())
     async with reading(house) as tx:
         found = await gauges(tx)
-    text = "\n".join(line for gauge in found for line in gauge.lines()) + "\n"
+    return _answer([*found, *measured(house)])
+
+
+async def of_this_process(request: Request) -> Response:
+    """What this process measured, and nothing of the tables: of a worker among several. Open to the same as `metrics`."""
+    house: House = request.app.state.house
+    _check(request, house.settings.metrics_token.get_secret_value())
+    return _answer(measured(house))
+
+
+def _answer(found: Iterable[Gauge | _Spread]) -> Response:
+    text = "\n".join(line for one in found for line in one.lines()) + "\n"
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+
+def measured(house: House) -> list[Gauge | _Spread]:
+    """What this process measured since it started."""
+    tries, measures = sorted(house.tries.items()), house.measures
+    answers = sorted(measures.answers.items())
+    answered = [({"route": route, "method": method, "status": status}, count) for (route, method, status), count in answers]
+    return [
+        Gauge(
+            "attempts_total", "Tries at sending since this process started, by what came of them.",
+            [({"channel": channel, "outcome": came}, number) for (channel, came), number in tries], "counter",
+        ),
+        _Spread("message_lateness_seconds", "How long after its moment a message was first handed over.", measures.lateness),
+        _Spread("request_seconds", "How long requests took until their answer began, by the template of their path.", measures.requests),
+        Gauge("requests_total", "Requests answered since this process started, by kind of status.", list(answered), "counter"),
+    ]  # fmt: skip
+
+
+class Measuring:
+    """Measures every request on its way through the application: by the template of its path, never by the path, which holds secrets."""
+
+    def __init__(self, app: ASGIApp, house: House) -> None:
+        self.app = app
+        self.house = house
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        with about(), span(scope["method"] if scope["method"] in _METHODS else "other") as told:
+            await self._pass_on(scope, receive, send, told)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, told: Tells) -> None:
+        watch, answered = Stopwatch(), False
+
+        async def note(message: ASGIMessage) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start" and not answered:
+                answered = True
+                self._take(scope, watch.seconds(), message["status"], told)
+            await send(message)
+
+        await self.app(scope, receive, note)
+
+    def _take(self, scope: Scope, seconds: float, status: int, told: Tells) -> None:
+        route, method = template_of(scope), scope["method"] if scope["method"] in _METHODS else "other"
+        self.house.measures.requests.observe(seconds, route=route, method=method)
+        self.house.measures.answers[route, method, f"{status // 100}xx"] += 1
+        told.update_name(f"{method} {route}")
+        told.set_attribute("http.request.method", method)
+        told.set_attribute("http.route", route)
+        told.set_attribute("http.response.status_code", status)
+
+
+def template_of(scope: Scope) -> str:
+    """The template of the path that a request was answered by: `/api/v1/spills/{reference}`; of files their folder."""
+    # A route knows its path inside its router; with what stands before it FastAPI keeps it apart. Either holds no value.
+    whole = getattr(scope.get("fastapi", {}).get("effective_route_context"), "path", None)
+    found = whole or getattr(scope.get("route"), "path", None)
+    if found is not None:
+        return str(found)
+    first = scope["path"].split("/")[1]
+    return f"/{first}" if first in _FOLDERS else "(none)"
 
 
 def _check(request: Request, token: str) -> None:
@@ -88,12 +190,9 @@ async def gauges(tx: Transaction) -> list[Gauge]:
         Gauge("build_info", "What runs here.", [({"version": _version(), "packs": tx.house.rulebook.version}, 1)]),
         *await _duties(tx),
         *await _messages(tx),
+        await _queue(tx),
         Gauge("rungs_late_seconds", "For how long the rung that is due longest has not been climbed.", [({}, _seconds(tx.now, climb))]),
         await _tries(tx),
-        Gauge(
-            "attempts_total", "Tries at sending since this process started, by what came of them.",
-            [({"channel": channel, "outcome": came}, number) for (channel, came), number in sorted(tx.house.tries.items())], "counter",
-        ),
         Gauge("channel_down", "1 where a provider takes nothing.", [({"channel": one.channel}, 1) for one in await providers_down(tx)]),
         Gauge("suppressed_addresses", "Addresses that nothing is sent to.", [({}, await tx.session.scalar(suppressed) or 0)]),
         Gauge("worker_heartbeat_age_seconds", "Since a worker last finished a round.", [({}, _seconds(tx.now, beat))] if beat else []),
@@ -124,7 +223,10 @@ async def _duties(tx: Transaction) -> list[Gauge]:
     cities = sorted({*tx.house.cities, *(city for city, _ in counts)})
     still_open = [({"city": city}, float(sum(counts.get((city, state), 0) for state in _OPEN_STATES))) for city in cities]
     overdue = [({"city": city}, float(counts.get((city, "overdue"), 0))) for city in cities]
+    oldest = select(func.min(col(Obligation.due_at))).where(col(Obligation.state) == "overdue")
+    late = _seconds(tx.now, await tx.session.scalar(oldest))
     return [
+        Gauge("obligations_oldest_overdue_seconds", "For how long the duty that is overdue longest has been.", [({}, late)]),
         Gauge("obligations_open", "Duties that are not done, by city; overdue ones and those not begun too.", list(still_open)),
         Gauge("obligations_overdue", "Duties that are overdue, by city.", list(overdue)),
     ]
@@ -153,6 +255,18 @@ async def _messages(tx: Transaction) -> list[Gauge]:
         _by_channel("messages_late", "Alerts that could have gone out over a minute ago.", channels, lates),
         _by_channel("messages_oldest_wait_seconds", "For how long the oldest alert that could go out waits.", channels, waits),
     ]
+
+
+async def _queue(tx: Transaction) -> Gauge:
+    """How many messages are due, wait for their moment, or are being sent."""
+    states: dict[str, float] = {"due": 0, "later": 0, "sending": 0}
+    waits, count = col(MessageRow.state) == "waiting", select(func.count()).select_from(MessageRow)
+    states["later"] = await tx.session.scalar(count.where(waits, col(MessageRow.queued).is_(False), col(MessageRow.next_at) > tx.now)) or 0
+    states["due"] = (await tx.session.scalar(count.where(waits)) or 0) - states["later"]
+    states["sending"] = await tx.session.scalar(count.where(col(MessageRow.state) == "sending")) or 0
+    return Gauge(
+        "queue_messages", "Messages that are not at their end, by state.", [({"state": state}, many) for state, many in states.items()]
+    )
 
 
 def _by_channel(name: str, about: str, channels: Iterable[str], found: Mapping[str, float]) -> Gauge:

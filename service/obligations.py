@@ -14,6 +14,7 @@ from sqlmodel import col
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
 from deadlines.inquiry import inquire
 from deadlines.strip import strip_as_json
+from service.administration_tables import SwitchedOff
 from service.errors import BadInput, Conflict, NotKnown
 from service.events import (
     AssessmentFailed,
@@ -87,8 +88,11 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     again what they were told already. Where reports were merged or taken apart, `stood` is what `standing_of` said before, so that what
     was done about a report counts, or no longer counts; nobody is told the same again then, either.
     A rule that is switched off in its city (service/switches.py) starts nothing here: the decision stands on record as withdrawn.
-    Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another.
+    Without a city no law stands over it, so no clock runs; nor does one of a report that was merged into another. What stands on record of
+    one whose record was destroyed stays as it is.
     """
+    if spill.destroyed_at is not None:
+        return
     decided: list[_Decided] = []
     rows = {_key_of(row): row for row in await of_spill(tx, spill)}
     off = await switched_off(tx, spill.city)
@@ -105,10 +109,7 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     new = [(_new_row(tx, spill, number, one), one) for number, one in zip(numbers, unheard, strict=True)]
     tx.session.add_all(row for row, _ in new)
     for row, one in new:
-        if (entry := over(off, row.duty)) is not None:
-            await _withdraw(tx, spill, row, why_held(entry))
-        else:
-            await _open(tx, spill, row, one.clock)
+        await _begin(tx, spill, row, one.clock, over(off, row.duty))
     for one in decided:
         if (kept := rows.pop(one.key, None)) is not None:
             entry = over(off, kept.duty)
@@ -123,6 +124,13 @@ async def apply_law(tx: Transaction, spill: Spill, why: str, *, calendar: str = 
     due = [one.clock.due_at for one in decided if one.clock.occurrence]
     recurring = [moment for moment in due if moment and moment >= tx.now]
     spill.assess_at = min(recurring) + timedelta(seconds=1) if recurring else None
+
+
+async def _begin(tx: Transaction, spill: Spill, row: Obligation, clock: Clock, off: SwitchedOff | None) -> None:
+    if off is not None:
+        await _withdraw(tx, spill, row, why_held(off))
+    else:
+        await _open(tx, spill, row, clock)
 
 
 async def _withdraw(tx: Transaction, spill: Spill, row: Obligation, why: str) -> None:
@@ -192,7 +200,7 @@ def _new_row(tx: Transaction, spill: Spill, number: int, decided: _Decided) -> O
     duty, event_no, occurrence = decided.key
     row = Obligation(
         id=number, spill_id=spill.id or 0, duty=duty, event_no=event_no, occurrence=occurrence, state="waiting", clock={}, act="",
-        content={}, certification={}, strip=[], ladder=frozen_ladder(clock.ladder),
+        content={}, certification={}, strip=[], ladder=frozen_ladder(clock.ladder), city=spill.city or "",
     )  # fmt: skip
     _take(row, decided, tx.now)
     tx.opened[number] = row

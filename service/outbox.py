@@ -20,6 +20,8 @@ from service.wording import Words
 
 # A message that cannot be handed over is tried for so long after its promise, however often.
 PATIENCE = timedelta(hours=24)
+# The channel of events for other systems: late ones there are no late alerts.
+EVENT_HOOK = "event_hook"
 # A due alert goes out at the due moment or a breath after it: it is among those in time.
 _JUST_DUE = timedelta(seconds=30)
 # A call rings for half a minute, and is listened to for as long. In a storm of reports so many of them wait for one another.
@@ -83,6 +85,7 @@ async def promise(
         "subject": words.subject, "text": words.body(channel), "html": words.html if channel == "email" else "",
         "language": person.language, "step": about.step, "reason": "; ".join(filter(None, (about.reason, words.note, why_later))),
         "promised_at": tx.now, "next_at": next_at, "give_up_at": next_at + PATIENCE, "code": code, "state": "waiting", "tries": 0,
+        "city": about.spill.city or "",
     }  # fmt: skip
     tx.set_aside(_ADD, row)
     promised[once] = Promised(key, next_at)
@@ -165,7 +168,10 @@ async def next_message_at(tx: Transaction) -> datetime | None:
 
 async def waits_since(tx: Transaction) -> datetime | None:
     """Since when the longest waiting alert could have been tried and was not; None where none waits. What is for subscribers can wait."""
-    waiting = (col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now, col(MessageRow.subscription_id).is_(None))
+    waiting = (
+        col(MessageRow.state) == "waiting", col(MessageRow.next_at) <= tx.now, col(MessageRow.subscription_id).is_(None),
+        col(MessageRow.channel) != EVENT_HOOK,
+    )  # fmt: skip
     return await tx.session.scalar(select(func.min(col(MessageRow.next_at))).where(*waiting))
 
 

@@ -114,11 +114,16 @@ async def add_contact(
     contact = read_contact(
         tx.house, city, role, name, email, phone, voice=voice, webhook=webhook, apprise=apprise, language=language, quiet=quiet
     )
+    await enter_contact(tx, contact)
+    return contact
+
+
+async def enter_contact(tx: Transaction, contact: Contact, **said: Any) -> None:
+    """Have a contact that was read fill its role from now on, with a note in the log of staff."""
     tx.session.add(contact)
     await tx.session.flush()
     forget_rosters(tx)
-    await note_contact(tx, "contact:added", contact)
-    return contact
+    await note_contact(tx, "contact:added", contact, **said)
 
 
 def read_contact(

@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import uvicorn
+from fastapi import FastAPI
 
 from service import intake, outbox, packs_seen, public_record, settings_check, wiring
 from service.accounts import first_administrator
-from service.app import build_app
+from service.app import build_app, build_worker_app
 from service.clock import Now, real_now
 from service.errors import BadInput, SpillclockError
 from service.office_days import count_gaps_anew
@@ -44,7 +45,7 @@ async def open_house(settings: Settings, now: Now = real_now) -> AsyncIterator[H
 
 
 @contextlib.contextmanager
-def _alone(settings: Settings) -> Iterator[None]:
+def alone(settings: Settings) -> Iterator[None]:
     """Hold the data folder's lock: an embedded database has one process with a worker. The lock ends with the process, however it ends."""
     with (settings.home_dir / "worker.lock").open("a") as lock:
         try:
@@ -61,7 +62,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(open_house(settings))
         if settings.is_embedded:
-            stack.enter_context(_alone(settings))
+            stack.enter_context(alone(settings))
             await outbox.release_orphans(house, house.now())
             await intake.take_up_unread(house, house.now())
         await _take_up(house)
@@ -72,7 +73,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         _end_in_order()
         for line in await _welcome(house):
             say(line)
-        await stack.enter_async_context(working(Worker(house, channels)))
+        at_work = await stack.enter_async_context(working(Worker(house, channels)))
+        at_work.add_done_callback(lambda _: setattr(server, "should_exit", True))  # pages without a worker would promise what nobody does
         await server.serve(sockets=[listening])
 
 
@@ -97,9 +99,27 @@ async def serve_worker(settings: Settings, say: Callable[[str], None]) -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        async with working(Worker(house, channels)):
+        worker = Worker(house, channels)
+        async with working(worker) as at_work, _answering(house, worker):
+            at_work.add_done_callback(lambda _: stopped.set())
             say("working")
             await stopped.wait()
+
+
+@asynccontextmanager
+async def _answering(house: House, worker: Worker) -> AsyncIterator[None]:
+    """Answer on `WORKER_BIND`, where it is set, whether the worker works and what it measured."""
+    if not house.settings.worker_bind:
+        yield
+        return
+    listening = _bound("WORKER_BIND", house.settings.worker_bind)
+    server = _Beside(_served(build_worker_app(house, lambda: worker.works_at(house.now()))))
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
 
 
 async def _take_up(house: House) -> None:
@@ -130,8 +150,21 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class _Beside(uvicorn.Server):
+    """A server beside something else, to which the signals go."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
 def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
-    host, _, port = house.settings.bind.rpartition(":")
+    return _Server(_served(build_app(house))), _bound("BIND", house.settings.bind)
+
+
+def _bound(setting: str, address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -139,14 +172,16 @@ def _server(house: House) -> tuple[uvicorn.Server, socket.socket]:
         listening.bind((host.strip("[]"), int(port)))
     except OSError as error:
         listening.close()
-        cure = f"SPILLCLOCK_BIND: {house.settings.bind}: {error.strerror}; right would be: a free address and port"
+        cure = f"SPILLCLOCK_{setting}: {address}: {error.strerror}; right would be: a free address and port"
         raise BadInput("the web address cannot be used", [cure]) from None
-    app = build_app(house)
-    config = uvicorn.Config(
+    return listening
+
+
+def _served(app: FastAPI) -> uvicorn.Config:
+    return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
         proxy_headers=False,  # the application believes the proxies of the settings, and no other
     )  # fmt: skip
-    return _Server(config), listening
 
 
 async def _welcome(house: House) -> list[str]:

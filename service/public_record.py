@@ -31,6 +31,7 @@ KINDS = ("spill", "unplanned_discharge", "irrigation_leak", "recycled_water_pond
 # Raised with every change of the rules that rows are drawn by, so that a new release draws all of them anew.
 _RULES = "1"
 _MARK = "public-record"
+_GONE = "public-record-gone"
 _AT_A_TIME = 200
 
 
@@ -49,6 +50,7 @@ async def draw(tx: Transaction, spill: Spill) -> None:
     if not _appears(spill, chain):
         if row is not None:
             await tx.session.delete(row)
+            await tx.session.merge(Meta(key=_GONE, value=tx.now.isoformat()))
         return
     shown = view(await _known(tx, spill, chain), PUBLIC)
     if row is None:
@@ -130,6 +132,13 @@ def _conditions(house: House, wanted: Wanted) -> list[ColumnElement[bool]]:
         across = or_(lon >= west, lon <= east) if west > east else and_(lon >= west, lon <= east)
         asked += [col(PublicSpill.lat) >= south, col(PublicSpill.lat) <= north, across]
     return asked
+
+
+async def changed_at(tx: Transaction) -> datetime | None:
+    """When anything on the public record last changed or left it; None where nothing ever was on it."""
+    newest: datetime | None = await tx.session.scalar(select(func.max(col(PublicSpill.changed_at))))
+    gone = await tx.session.get(Meta, _GONE)
+    return max((one for one in (newest, datetime.fromisoformat(gone.value) if gone else None) if one is not None), default=None)
 
 
 async def count(tx: Transaction, wanted: Wanted) -> int:

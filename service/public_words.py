@@ -36,6 +36,7 @@ PARTS: Mapping[str, str] = {
 ADVISORIES: Mapping[str, str] = {
     "none": marked("No advisory"), "in_force": marked("Advisory in force"), "ended": marked("All clear"),
 }  # fmt: skip
+ISSUED: Mapping[str, str] = {"advisory": marked("Advisory"), "update": marked("Update"), "all_clear": marked("All clear")}
 
 
 def place_words(part: str | None, city: str, speech: Speech) -> str:

@@ -46,7 +46,7 @@ async def unreached(tx: Transaction, city: str, role: str | None = None) -> list
     found = [
         f"nobody fills the role {one}; its rungs reach nobody"
         for one, roster in rosters.items()
-        if not any(_addresses(contact, dead) for contact in roster.contacts)
+        if not any(ways_to(contact, dead) for contact in roster.contacts)
     ]
     zone = tx.house.rulebook.zones[city]
     for (tell, by), rungs in ways.items():
@@ -55,7 +55,7 @@ async def unreached(tx: Transaction, city: str, role: str | None = None) -> list
         if not any(rosters[one].contacts for one in tell):
             continue  # said above
         for at in _moments(tx.now, [rosters[one] for one in tell]):
-            if not any(set(by) & _addresses(contact, dead) for one in tell for contact in rosters[one].told(at)):
+            if not any(set(by) & ways_to(contact, dead) for one in tell for contact in rosters[one].told(at)):
                 since = "" if at == tx.now else f" from {local(at, zone)}"
                 found.append(f"{_named(tell, by, rungs)} reach nobody{since}")
                 break
@@ -69,7 +69,7 @@ async def untold(tx: Transaction, city: str, role: str | None = None) -> list[st
     for one in [role] if role else ROLES:
         used = sorted({channel for tell, by in ways if one in tell for channel in by})
         for contact in (await roster_of(tx, city, one)).contacts:
-            mine = _addresses(contact, {})
+            mine = ways_to(contact, {})
             if mine.isdisjoint(used):
                 told = f"tell {one} by {' or '.join(used)}, and {contact.name} has {' and '.join(sorted(mine))} alone"
                 found.append(f"no rung tells {contact.name}: the ladders of {city} {told if used else f'never tell {one}'}")
@@ -128,8 +128,8 @@ def _moments(now: datetime, rosters: Sequence[Roster]) -> list[datetime]:
     return [now, *sorted(changes)]
 
 
-def _addresses(contact: Contact, dead: Mapping[str, Mapping[str, object]]) -> set[str]:
-    """The channels that reach a contact."""
+def ways_to(contact: Contact, dead: Mapping[str, Mapping[str, object]]) -> set[str]:
+    """The channels that reach a contact; `dead`: by channel, the addresses that nothing is sent to."""
     given = {
         "email": contact.email, "sms": contact.phone, "voice": contact.phone if contact.voice else "", "webhook": contact.webhook,
         "apprise": contact.apprise,

@@ -22,14 +22,19 @@ from notifiers import Channel, Message, Outcome, Receipt
 from notifiers.twilio import is_public_https
 from service.claims import AT_REST, Claim, claim, given_up, record_end, spill_of
 from service.events import MessageAccepted
+from service.leases import Leases
 from service.links import bounce_address, letter_of, unsubscribe_url
+from service.logbook import about, hide
+from service.outbox import PATIENCE
 from service.tables import Attempt, MessageRow
+from service.tracing import span
 from service.transaction import House, Transaction, transaction
 
 log = logging.getLogger(__name__)
 
 BATCH = 16
-_SEND_PART_OF_LEASE = 0.7
+# A database that has not answered by then is taken for one that never will: those behind it do not wait for it.
+_SETTLED_WITHIN_SECONDS = 60.0
 # The answer to a claimed message that was not handed over: it goes back into the queue, and surely did not go out.
 HANDED_BACK = Receipt(Outcome.TRY_AGAIN, None, "not handed over: it is sent with the next round")
 # What tells whether it arrived, what ends the waiting for it, and how long it takes a provider to tell at the very least.
@@ -51,24 +56,36 @@ _AS_SENT = select(
 async def deliver(house: House, channels: Mapping[str, Channel], worker: str) -> int:
     """Claim and send the messages that are due, each recorded as soon as its answer is there. Returns how many were tried."""
     claimed = [one for name in channels for one in await claim(house, worker, name, BATCH)]
-    answers = Answers(house, worker)
-    await asyncio.gather(*(send(house, channels[one.row.channel], one, answers) for one in claimed))
+    answers, leases = Answers(house, worker), Leases(house, worker)
+    await asyncio.gather(*(send(house, channels[one.row.channel], one, answers, leases) for one in claimed))
     return len(claimed)
 
 
 # -- sending
 
 
-async def send(house: House, channel: Channel, claimed: Claim, answers: Answers) -> None:
+async def send(house: House, channel: Channel, claimed: Claim, answers: Answers, leases: Leases) -> None:
     """Hand one claimed message to its channel and record the answer."""
-    await answers.record(claimed, await hand_over(house, channel, claimed))
+    await answers.record(claimed, await hand_over(house, channel, claimed, leases))
 
 
-async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
+async def hand_over(house: House, channel: Channel, claimed: Claim, leases: Leases) -> Receipt:
     """Hand one claimed message to its channel and return the answer."""
+    with about(claimed.reference), span("send", channel=channel.name) as told:
+        hide(claimed.row.person)
+        receipt = await _hand_over(house, channel, claimed, leases)
+        told.set_attribute("outcome", receipt.outcome.value)
+        return receipt
+
+
+async def _hand_over(house: House, channel: Channel, claimed: Claim, leases: Leases) -> Receipt:
     row = claimed.row
     if problem := channel.problem_with(row.address):
         return Receipt(Outcome.REFUSED, None, problem)
+    if claimed.number == 1:
+        whom = "duty" if row.obligation_id is not None else "subscriber" if row.subscription_id is not None else "other"
+        late = (house.now() - (row.give_up_at - PATIENCE)).total_seconds()
+        house.measures.lateness.observe(max(0.0, late), channel=row.channel, whom=whom)
     letter, html = letter_of(house, row)
     message = Message(
         key=row.id, channel=row.channel, to=row.address, subject=row.subject, text=letter, spill=claimed.reference,
@@ -76,8 +93,7 @@ async def hand_over(house: House, channel: Channel, claimed: Claim) -> Receipt:
         return_path=bounce_address(house, row.id) if row.channel == "email" else "",
     )  # fmt: skip
     try:
-        # Within the lease: after it, another worker takes the message for orphaned and sends it too.
-        async with asyncio.timeout(house.settings.lease_seconds * _SEND_PART_OF_LEASE):
+        async with leases.held(claimed):
             return await channel.send(message)
     except Exception as error:  # a channel that fails in an unforeseen way has perhaps sent; the message is tried again, marked
         log.exception("channel %s failed on message %s", channel.name, row.id)
@@ -105,8 +121,12 @@ class Answers:
                 await self._settle(batch)
 
     async def _settle(self, batch: list[tuple[Claim, Receipt]]) -> None:
+        with about(*(claimed.reference for claimed, _ in batch)):
+            await self._settle_at_once(batch)
+
+    async def _settle_at_once(self, batch: list[tuple[Claim, Receipt]]) -> None:
         try:
-            async with transaction(self._house, self._worker) as tx:
+            async with asyncio.timeout(_SETTLED_WITHIN_SECONDS), transaction(self._house, self._worker) as tx:
                 await _settle(tx, self._worker, batch)
         except Exception:  # one answer that cannot be recorded must not take the others with it
             log.exception("%d answers could not be recorded; a message without one is sent again, marked as possibly double", len(batch))
@@ -219,6 +239,8 @@ async def _silent_until(tx: Transaction, row: _Sent) -> datetime | None:
 
 
 def _wait_seconds(tries: int, receipt: Receipt) -> float:
-    """How long until the next try: longer with every one, and no less than the provider asked for, within reason."""
+    """How long until the next try: longer with every one, and no less than the provider asked for, within reason. No try, no wait."""
+    if receipt is HANDED_BACK:
+        return 0
     wait = _WAITS_SECONDS[min(tries, len(_WAITS_SECONDS)) - 1]
     return max(wait, min(receipt.retry_after_seconds or 0, _WAITS_SECONDS[-1]))

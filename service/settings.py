@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
 from notifiers.addresses import is_country, problem_with_email
@@ -22,6 +22,8 @@ _PREFIX, _OF_TESTS = "SPILLCLOCK_", "SPILLCLOCK_TESTS_"
 # The city of a first look, where no setting says otherwise.
 EXAMPLE_CITY = "chino"
 _SHORTEST_SECRET = 20
+# California Government Code 34090(d).
+LEAST_YEARS = 2
 # What stands before the @ has 64 characters at most, and the message's name takes 50 of them.
 _LONGEST_BOUNCE_NAME = 14
 # What the address of a tile is made of: zoom, column, row.
@@ -70,6 +72,8 @@ class Settings(PackSettings, ProviderSettings):
     twilio_api_base: str = "https://api.twilio.com"
     log_format: Literal["text", "json"] = "text"
     bind: str = "127.0.0.1:8000"
+    # Where a worker of its own answers whether it works, and what it measured; empty: nowhere.
+    worker_bind: str = ""
     cities: str = ""
     sms_countries: str = "US"
     daily_cap: int = Field(default=5000, ge=0)
@@ -89,6 +93,8 @@ class Settings(PackSettings, ProviderSettings):
     # Where signed checkpoints of the record go, every so many hours: e-mail and https addresses and paths of files, separated by commas.
     checkpoint_to: str = ""
     checkpoint_hours: float = Field(default=24, ge=0.25, le=24 * 31)
+    # For how many years after its closing the city keeps a record that no law keeps longer.
+    keep_years: int = Field(default=5, le=100)
     # The proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas; empty where there is none.
     trusted_proxies: str = "127.0.0.1,::1"
     # How many times the limits of service/turnstile.py one sender is given; 0 switches them off.
@@ -102,10 +108,12 @@ class Settings(PackSettings, ProviderSettings):
     # Whose official website this is, as in City of Chino: said at the top of every public page. Empty where nobody has decided so.
     official_name: str = Field(default="", max_length=80)
 
-    @field_validator("bind")
+    @field_validator("bind", "worker_bind")
     @classmethod
-    def _bind_names_a_port(cls, value: str) -> str:
+    def _bind_names_a_port(cls, value: str, info: ValidationInfo) -> str:
         host, _, port = value.rpartition(":")
+        if not value and info.field_name == "worker_bind":
+            return value
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise ValueError(f"{value!r} is not HOST:PORT, as in 127.0.0.1:8000")
         return value
@@ -149,6 +157,14 @@ class Settings(PackSettings, ProviderSettings):
         if wrong is not None:
             right = "auditor@county.example, https://log.county.example/spills or /mnt/elsewhere/checkpoints.jsonl, separated by commas"
             raise ValueError(f"{wrong!r} is no place that a checkpoint can go to; right would be: {right}, or nothing")
+        return value
+
+    @field_validator("keep_years")
+    @classmethod
+    def _kept_as_the_law_asks(cls, value: int) -> int:
+        if value < LEAST_YEARS:
+            law = "California Government Code 34090(d) lets no city destroy a record that is less than two years old"
+            raise ValueError(f"{value} is too short: {law}; right would be: {LEAST_YEARS} or more")
         return value
 
     @field_validator("trusted_proxies")

@@ -14,8 +14,9 @@ from typing import Literal
 from notifiers import AppriseChannel, Channel, EmailChannel, Message, Receipt, SmsChannel, VoiceChannel, WebhookChannel, e164
 from notifiers.apprise_channel import SCHEMES, problem_with_apprise
 from notifiers.twilio import is_public_https
-from service import checkpoints, identity_provider, passkeys, wiring
+from service import checkpoints, identity_provider, passkeys, tracing, wiring
 from service.clock import Now, real_now
+from service.clock_check import MOST_OFF, off_by, said
 from service.errors import BadInput
 from service.held_reports import PLACE, how_many
 from service.office_days import cities_in_use, left_of
@@ -24,7 +25,7 @@ from service.sending_cap import tries_today
 from service.settings import Settings, unknown_names
 from service.suppressions import unreachable
 from service.transaction import House, reading
-from service.watch import last_well, providers_down
+from service.watch import last_well, providers_down, stopped_by_clock
 
 _EXTRA = "install the extra spillclock[apprise] to reach chat rooms and pagers"
 _LEVELS: Mapping[str, Literal["ok", "note", "WARN", "WRONG"]] = {"ok": "ok", "note": "note", "WARN": "WARN", "WRONG": "WRONG"}
@@ -60,9 +61,14 @@ async def examine(house: House) -> list[str]:
     findings += await _channels(settings)
     findings += _callbacks(settings)
     findings += [_passkeys(settings), await _provider(settings)]
+    if problem := tracing.why_not():
+        findings.append(f"{'WARN ' if 'not installed' in problem else 'note '}  no spans for OpenTelemetry: {problem}")
+    else:
+        findings.append("ok     spans for OpenTelemetry are sent, without paths and names")
     findings += await _senders(house)
     findings.append(await _sent_today(house))
     findings += await _watched(house)
+    findings += await _clocks(house)
     findings += await checkpoints.findings(house)
     findings += await _unfilled_roles(house)
     findings += await _unreachable(house)
@@ -182,6 +188,19 @@ async def _watched(house: House) -> list[str]:
     return [*findings, f"{'WARN ' if late else 'ok   '}  dead-man signal, {every}: {told}"]
 
 
+async def _clocks(house: House) -> list[str]:
+    """Where machines share a database, whether this one's clock agrees with its time, and the workers whose clocks did not and stopped."""
+    async with reading(house) as tx:
+        off, stopped = await off_by(tx), await stopped_by_clock(tx)
+    findings = [f"WARN   {one.says}; set it right (NTP) and start the worker again" for one in stopped]
+    if abs(off) > MOST_OFF:
+        cure = "no worker runs here until it is set right (NTP: timedatectl, chronyc tracking)"
+        findings.append(f"WRONG  this machine's clock is {said(off.total_seconds())} the database's; {cure}")
+    elif house.watches_clock:
+        findings.append(f"ok     this machine's clock agrees with the database's, to {abs(off.total_seconds()):.1f} s")
+    return findings
+
+
 async def _sent_today(house: House) -> str:
     """How much of the day's cap is used, and whose numbers may be reached."""
     async with reading(house) as tx:
@@ -201,9 +220,12 @@ def channel_for(address: str) -> str:
 
 
 async def send_test(settings: Settings, address: str, by: str | None, now: Now = real_now) -> tuple[str, Receipt]:
-    """Send one test message through the real channel, once. Returns the channel and what came of it. Raises BadInput for a bad address."""
+    """Send one test message through the real channel, once. Returns the channel and what came of it.
+
+    Raises BadInput for a bad address, and where the settings of its channel are faulty.
+    """
     name = by or channel_for(address)
-    async with wiring.open_channels(settings) as channels:
+    async with wiring.open_channels(settings, name) as channels:
         return name, await send_test_by(channels[name], settings, address, now())
 
 

@@ -64,6 +64,13 @@ def _report(event: Any) -> Iterable[Any]:
     return [value for key, value in raw.items() if key != "contact"] if isinstance(raw, Mapping) else [raw]
 
 
+def _masked(event: Any) -> Iterable[Any]:
+    """Why something was destroyed, and the texts that are shown in its place; of a report without who sent it."""
+    shown = [value for fields in event.instead.values() for value in fields.values()]
+    said = [[part for key, part in value.items() if key != "contact"] if isinstance(value, Mapping) else value for value in shown]
+    return [event.reason, *said]
+
+
 def _amended(event: Any) -> Iterable[Any]:
     return [event.reason, *(value for before, after in event.changes.values() for value in (before, after))]
 
@@ -115,7 +122,12 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.OfficerAssigned: _of("officer"),
     events.CauseFound: _of("cause", "note"),
     events.ParticularsRecorded: _amended,
-    events.PersonalDestroyed: _of("reason"),  # what was destroyed is then no longer found either
+    events.PersonalDestroyed: _masked,  # what was destroyed is then no longer found either, and what stands in its place is
+    events.HoldPlaced: _of("reason"),
+    events.HoldLifted: _of("reason"),
+    events.RecordDestroyed: _of("reason"),
+    events.ForgetAsked: _nothing,
+    events.ReporterForgotten: _nothing,
     events.RungHeld: _nothing,
     events.AcknowledgementExpired: _nothing,
     events.RungReached: _nothing,

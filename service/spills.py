@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import func, select, text
+from sqlmodel import col
+
 from deadlines import FactFaults, Facts, Rulebook, as_z, read_facts
 from deadlines.facts import FACT_KEYS, MOMENTS, Event
 from notifiers.addresses import e164, problem_with_email
 from service.errors import BadInput
 from service.events import ActRecorded, DischargerNamed, FactsRecorded, PlaceMoved, SpillEvent
 from service.fact_sources import SOURCES, STAFF
-from service.tables import Spill
+from service.tables import Meta, Spill
 from service.transaction import Recorded, Transaction
 
 # Keys of the fact object that an amendment may not touch: what happened since is recorded as an act, never rewritten.
@@ -27,6 +30,7 @@ _DEEPEST = 50
 AS_IT_CAME = "the report as it came"
 # How the reason begins for the facts of a second spill that a report told of (service/splitting.py).
 SPLIT_FROM = "told of by the report "
+_GO_ON_FROM = "spills are numbered from here on"
 
 
 def clean(value: Any) -> str:
@@ -61,12 +65,33 @@ def storable(value: Any, depth: int = 0) -> Any:
 async def open_spill(tx: Transaction, **fields: Any) -> Spill:
     """Store a new spill and give it its reference, SP-YEAR-NUMBER. `fields` are columns of the table."""
     [number] = await tx.numbers("spill", 1)
+    if tx.house.settings.is_embedded:  # PostgreSQL counts by itself, from where it was told to
+        number = await _number_after_a_backup(tx) or number
     reference = f"SP-{tx.now.year}-{number:05d}"
     spill = Spill(id=number, reference=reference, received_at=tx.now, facts={}, flags=[], discharger={}, **{"reporter": {}, **fields})
     tx.session.add(spill)
     tx.new_spills.add(number)
     await tx.session.flush()
     return spill
+
+
+async def go_on_from(tx: Transaction, number: int) -> None:
+    """Let new spills be numbered from here on: those before may have been given already, in letters and links that are out."""
+    if tx.house.settings.is_embedded:
+        await tx.session.merge(Meta(key=_GO_ON_FROM, value=str(number)))
+    else:
+        await tx.session.execute(text("SELECT setval(pg_get_serial_sequence('spill', 'id'), :number, false)"), {"number": number})
+
+
+async def last_number(tx: Transaction) -> int:
+    """The number of the newest spill; 0 where there is none."""
+    return await tx.session.scalar(select(func.max(col(Spill.id)))) or 0
+
+
+async def _number_after_a_backup(tx: Transaction) -> int | None:
+    """The number of the first spill after a backup was put back; None where the database goes on by itself."""
+    mark = await tx.session.scalar(select(col(Meta.value)).where(col(Meta.key) == _GO_ON_FROM))
+    return int(mark) if mark is not None and int(mark) > await last_number(tx) else None
 
 
 def checked_facts(rulebook: Rulebook, given: Mapping[str, Any], stand_in: str | None = None) -> Facts:

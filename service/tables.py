@@ -12,6 +12,7 @@ from service.chain_tables import ChainRecord as ChainRecord
 from service.chain_tables import Checkpoint as Checkpoint
 from service.columns import json_column, text_column
 from service.personal import ACTOR, rejoined
+from service.retention_tables import LegalHold as LegalHold
 from service.telling_tables import Advisory as Advisory
 from service.telling_tables import Closure as Closure
 from service.telling_tables import MessageTemplate as MessageTemplate
@@ -52,6 +53,11 @@ class Spill(SQLModel, table=True):
     officer: str = Field(default="", max_length=320, index=True, sa_column_kwargs={"server_default": ""})
     # Why it came to it, a word of service/causes.py; empty while nobody knows.
     cause: str = Field(default="", max_length=24, sa_column_kwargs={"server_default": ""})
+    # Since when nothing is left of its record but what the law counts by.
+    destroyed_at: datetime | None = None
+    # Since when its reporter wishes to be forgotten, and when that is to be tried next (None: it is done, or nobody wishes it).
+    forget_asked_at: datetime | None = None
+    forget_at: datetime | None = Field(default=None, index=True)
 
 
 class EventRow(SQLModel, table=True):
@@ -94,7 +100,11 @@ class Obligation(SQLModel, table=True):
         UniqueConstraint("spill_id", "duty", "event_no", "occurrence"),
         # All that numbers are counted from, so that none of the wide rows is read for them.
         Index("ix_obligation_numbers", "state", "due_at", "act", "duty", "spill_id"),
-    )
+        # What is to be climbed in each city, the earliest first.
+        Index(
+            "ix_obligation_turn", "city", "next_at", sqlite_where=text("next_at IS NOT NULL"), postgresql_where=text("next_at IS NOT NULL")
+        ),
+    )  # fmt: skip
     id: int | None = Field(default=None, primary_key=True)
     spill_id: int = Field(foreign_key="spill.id", index=True)
     duty: str = Field(max_length=120, index=True)
@@ -119,6 +129,8 @@ class Obligation(SQLModel, table=True):
     plan_no: int = 0
     climbed_to: datetime | None = None
     next_at: datetime | None = Field(default=None, index=True)
+    # In whose turn it is climbed (service/turns.py): the city of its spill when it was opened.
+    city: str = Field(default="", max_length=40, sa_column_kwargs={"server_default": ""})
 
 
 class MessageRow(SQLModel, table=True):
@@ -127,9 +139,10 @@ class MessageRow(SQLModel, table=True):
     __tablename__ = "message"
     __table_args__ = (
         Index("ix_message_state_queued_next_at", "state", "queued", "next_at"),
-        # The queue in the order it goes out, without what was sent long ago: taking from its head costs the same however long it is.
+        # The queue of each city in the order it goes out, without what was sent long ago: taking from a head costs the same however long
+        # they are.
         Index(
-            "ix_message_queue", "channel", "rank", "sort_at", "promised_at", "obligation_id", "once",
+            "ix_message_queue", "channel", "city", "rank", "sort_at", "promised_at", "obligation_id", "once",
             sqlite_where=text("queued = 1"), postgresql_where=text("queued"),
         ),
         CheckConstraint("state = 'waiting' OR NOT queued", name="ck_message_only_what_waits_is_queued"),
@@ -176,6 +189,8 @@ class MessageRow(SQLModel, table=True):
     subscription_id: int | None = Field(default=None, foreign_key="subscription.id", index=True)
     # The account of staff that a letter is about: a link to sign in, or what was changed.
     account_id: int | None = Field(default=None, foreign_key="account.id", index=True)
+    # In whose turn it goes out (service/turns.py): the city of its spill when it was promised, empty for one about no spill.
+    city: str = Field(default="", max_length=40, sa_column_kwargs={"server_default": ""})
 
 
 class Attempt(SQLModel, table=True):
@@ -418,11 +433,13 @@ class Passage(SQLModel, table=True):
 
 
 class Heartbeat(SQLModel, table=True):
-    """When each worker last finished a round."""
+    """When each worker last finished a round, by the database's time where it stopped because its clock was off by so much."""
 
     worker: str = Field(primary_key=True, max_length=80)
     at: datetime
     next_wake_at: datetime | None = None
+    # Positive where its clock was fast. None: it was right.
+    clock_off_seconds: float | None = None
 
 
 class Meta(SQLModel, table=True):

@@ -20,16 +20,27 @@ from sqlmodel import col
 from deadlines import Places, Rulebook
 from service.chain import End, Entry, append, chain_of, digest_of, new_salt, record_of, seal_of
 from service.clock import Now
-from service.errors import NotKnown
-from service.events import PersonalDestroyed, SpillEvent, read_event
+from service.embedded_driver import Driver
+from service.errors import Conflict, NotKnown
+from service.events import PersonalDestroyed, RecordDestroyed, SpillEvent, read_event
+from service.logbook import concerns
+from service.measures import Measures
 from service.passwords import Passwords
 from service.personal import parted
 from service.settings import EXAMPLE_CITY, Settings
 from service.tables import EventRow, Obligation, Spill
+from service.tracing import span
 
 # What the processes on one PostgreSQL database wake each other by.
 CHANNEL_OF_WAKEUPS = "spillclock_work"
 _STATEMENT_SECONDS, _LOCK_SECONDS = 60, 15
+# Who holds what all others wait for, and says nothing for so long, is taken for cut off: the server undoes it, well before they give up.
+_SILENT_WITH_A_LOCK = f"set_config('idle_in_transaction_session_timeout', '{_LOCK_SECONDS // 3}s', true)"
+# A server that is gone without a word, or a router that forgot the connection, is noticed within so long, not after the quarter of an hour
+# that the system takes by itself.
+QUIET_LINE: Mapping[str, Any] = {
+    "keepalives": 1, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000,
+}  # fmt: skip
 
 _EVENT: Table = EventRow.metadata.tables["event"]
 # The columns of an event by what EventRow calls them.
@@ -97,6 +108,7 @@ class House:
     turned_away: dict[str, datetime] = field(default_factory=dict)
     # How many tries at sending ended how since this process started, by channel and outcome: for the operator's gauges.
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    measures: Measures = field(default_factory=Measures)
     # SQLite has one writer. Waiting in line here is fair and quick; waiting on its file lock is neither.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many pictures are decoded at once, each in a process of its own: more would only take memory from one another.
@@ -104,6 +116,8 @@ class House:
     # One long paper is drawn at a time, in a process of its own that takes 200 MB.
     drawing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     passwords: Passwords = field(default_factory=Passwords)
+    # Whether `now` is held against the database's time: not where a test or a rehearsal has a time of its own.
+    watches_clock: bool = False
     last_reactions: Sequence[LastReaction] = ()
 
     @property
@@ -183,8 +197,12 @@ class Transaction:
         self._unchained: list[tuple[str, str, dict[str, Any]]] = []
 
     async def record(self, spill: Spill, event: SpillEvent, happened_at: datetime | None = None) -> None:
-        """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction."""
+        """Append an event and run its reactions, in order. A reaction that raises undoes the whole transaction.
+
+        Raises Conflict for a spill whose record was destroyed: nothing happens to it any more.
+        """
         moment = happened_at or self.now
+        concerns(spill.reference, people_of(spill))
         self._enter(spill, event, moment)
         for reaction in self.house.reactions.get(type(event), ()):
             await reaction(self, Recorded(event, spill, self.actor, moment))
@@ -199,6 +217,8 @@ class Transaction:
     def _enter(self, spill: Spill, event: SpillEvent, happened_at: datetime) -> None:
         if spill.id is None:
             raise ValueError("a spill is stored before its events")
+        if spill.destroyed_at is not None and not isinstance(event, RecordDestroyed):
+            raise Conflict(f"the record of {spill.reference} was destroyed on {spill.destroyed_at:%Y-%m-%d}; right would be: a new report")
         opened, shown_actor, sealed = parted(event.kind, event.model_dump(mode="json"), self.actor)
         salt = new_salt() if sealed else None
         row = {
@@ -242,10 +262,12 @@ class Transaction:
         if self._recorded:
             for reaction in self.house.last_reactions:
                 await reaction(self, tuple(self._recorded))
-            await self._chain_up()
         await self.session.flush()
-        if self.wakes_worker and not self.house.settings.is_embedded:  # told to the others with the commit, not before and not without it
-            await self.session.execute(text(f"NOTIFY {CHANNEL_OF_WAKEUPS}"))
+        if not self.house.settings.is_embedded and (self._unchained or self.wakes_worker):
+            # Told to the others with the commit, not before and not without it.
+            told = f", pg_notify('{CHANNEL_OF_WAKEUPS}', '')" if self.wakes_worker else ""
+            await self.session.execute(text(f"SELECT {_SILENT_WITH_A_LOCK}{told}"))
+        await self._chain_up()
         await self.session.commit()
 
     async def _chain_up(self) -> None:
@@ -260,7 +282,8 @@ class Transaction:
     async def alone_with(self, what: str) -> None:
         """Wait until no other transaction is alone with the same, and be it until the end. SQLite has one writer at a time anyway."""
         if not self.house.settings.is_embedded:
-            await self.session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": f"spillclock {what}"})
+            alone = text(f"SELECT {_SILENT_WITH_A_LOCK}, pg_advisory_xact_lock(hashtext(:what))")
+            await self.session.execute(alone, {"what": f"spillclock {what}"})
 
     @property
     def _store(self) -> _Session:
@@ -281,6 +304,7 @@ class Transaction:
         found: Spill | None = (await self.session.execute(query, {"reference": reference})).scalar_one_or_none()
         if found is None:
             raise NotKnown(f"there is no spill {reference}")
+        concerns(reference, people_of(found))
         return found
 
     async def history(self, spill: Spill) -> list[tuple[EventRow, SpillEvent]]:
@@ -294,21 +318,31 @@ class Transaction:
         return [(row, read_event(row.kind, {**row.payload, **instead.get(str(row.id), {})} if instead else row.payload)) for row in rows]
 
 
-def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True) -> AsyncEngine:
-    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed."""
+def people_of(spill: Spill) -> list[object]:
+    """The names of people that are known of a spill: no line of the log says them."""
+    return [spill.reporter.get("name"), spill.discharger.get("name")]
+
+
+def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool = True, schema: str = "") -> AsyncEngine:
+    """The database engine. SQLite is set up so that many writers and a kill at any moment lose nothing that was committed.
+
+    `schema`: of PostgreSQL, where the tables are, other than where the server looks by itself.
+    """
     if not settings.is_embedded:
         # A statement or a lock that takes so long is a fault: better an error that is tried again than a service that hangs.
         limits = (
             f"-c statement_timeout={_STATEMENT_SECONDS}s -c lock_timeout={_LOCK_SECONDS}s"
-            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s"
+            f" -c idle_in_transaction_session_timeout={_STATEMENT_SECONDS}s{f' -c search_path={schema}' if schema else ''}"
         )
         return create_async_engine(
             settings.async_database_url, pool_pre_ping=True, pool_size=settings.database_pool, max_overflow=settings.database_pool,
             pool_timeout=_LOCK_SECONDS, hide_parameters=True,
-            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock"},
+            connect_args={"options": limits, "connect_timeout": 10, "application_name": "spillclock", **QUIET_LINE},
         )  # fmt: skip
     # What is stored tells of people: an error of the database, which is logged, must not repeat it.
-    engine = create_async_engine(settings.async_database_url, hide_parameters=True)
+    engine = create_async_engine(
+        settings.async_database_url, module=Driver(), connect_args={"check_same_thread": False}, hide_parameters=True
+    )
 
     @sqlalchemy_event.listens_for(engine.sync_engine, "connect")
     def _settle(connection: Any, _: object) -> None:
@@ -335,14 +369,15 @@ def open_engine(settings: Settings, *, foreign_keys: bool = True, durable: bool 
 @asynccontextmanager
 async def transaction(house: House, actor: str, now: datetime | None = None) -> AsyncIterator[Transaction]:
     """A writing transaction: committed when the block ends, undone when it raises. The worker is woken where there is work for it."""
-    if house.settings.is_embedded:
-        async with house.writing, _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
-    else:
-        async with _open(house, actor, now) as tx:
-            yield tx
-            await tx._finish()
+    with span("transaction"):
+        if house.settings.is_embedded:
+            async with house.writing, _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
+        else:
+            async with _open(house, actor, now) as tx:
+                yield tx
+                await tx._finish()
     if tx.wakes_worker:
         house.bell.ring()
 

@@ -9,13 +9,14 @@ import asyncio
 import logging
 from typing import Any
 
-from service.transaction import CHANNEL_OF_WAKEUPS, House
+from service.transaction import CHANNEL_OF_WAKEUPS, QUIET_LINE, House
 
 log = logging.getLogger(__name__)
 
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 30.0
 # How often a quiet line is asked whether it still stands: a router that forgot it says nothing by itself.
 _ASK_EVERY_SECONDS = 60.0
+_ANSWERS_WITHIN_SECONDS = 10.0
 
 
 async def listen(house: House) -> None:
@@ -32,7 +33,8 @@ async def listen(house: House) -> None:
                 while True:
                     async for _ in connection.notifies(timeout=_ASK_EVERY_SECONDS):
                         house.bell.ring()
-                    await connection.execute("SELECT 1")
+                    async with asyncio.timeout(_ANSWERS_WITHIN_SECONDS):
+                        await connection.execute("SELECT 1")
         except Exception as error:  # a database that is away comes back; meanwhile the worker looks by itself
             log.warning("wake-ups are not heard (%s); trying again in %.1f s", type(error).__name__, pause_seconds)
         await asyncio.sleep(pause_seconds)
@@ -43,4 +45,4 @@ async def _connected(house: House) -> Any:
     from psycopg import AsyncConnection  # only there with the extra postgres
 
     url = house.settings.async_database_url.replace("postgresql+psycopg://", "postgresql://", 1)
-    return await AsyncConnection.connect(url, autocommit=True, application_name="spillclock wake-ups", connect_timeout=10)
+    return await AsyncConnection.connect(url, autocommit=True, application_name="spillclock wake-ups", connect_timeout=10, **QUIET_LINE)

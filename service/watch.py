@@ -5,6 +5,7 @@ The sign (`DEADMAN_URL`) is given only while all is well. Who gets it raises the
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from notifiers import Outcome
+from service.clock_check import MOST_OFF, off_by, said
 from service.escalation import next_climb_at
-from service.outbox import waits_since
+from service.outbox import EVENT_HOOK, waits_since
 from service.tables import Attempt, Heartbeat, MessageRow, Meta
 from service.transaction import House, Transaction, reading, transaction
 
@@ -28,6 +30,10 @@ LATE_AFTER = timedelta(seconds=90)
 ALERTS_LATE_AFTER = timedelta(seconds=60)
 # A provider is down where at least so many tries in a row failed, so many of them within so long.
 _TRIES, _WITHIN = 3, timedelta(minutes=10)
+# A worker that stopped because of its clock is spoken of for so long.
+_STOPPED_WITHIN = timedelta(days=1)
+# Whoever asks whether we are ready waits no longer for the database.
+_ANSWERS_WITHIN_SECONDS = 5.0
 _FAILED = (Outcome.TRY_AGAIN.value, Outcome.UNKNOWN.value)
 _PING_TIMEOUT_SECONDS = 10.0
 _WELL = "all was well"
@@ -35,10 +41,12 @@ CHANNEL_NAMES = {"email": "E-mail", "sms": "SMS", "voice": "Calls", "webhook": "
 
 
 async def checks(house: House) -> dict[str, str]:
-    """Whether the database answers, a worker finished a round lately, and no alert or rung waits for long: `ok`, or what is wrong."""
+    """Whether the database answers, a worker finished a round lately, no alert or rung waits for long, and, where machines share a
+    database, this one's clock is right: `ok`, or what is wrong.
+    """
     found = {"database": "unreachable", "worker": "unknown", "alerts": "unknown"}
     try:
-        async with reading(house) as tx:
+        async with asyncio.timeout(_ANSWERS_WITHIN_SECONDS), reading(house) as tx:
             await tx.session.execute(text("SELECT 1"))
             found["database"] = "ok"
             last = await last_round(tx)
@@ -46,6 +54,11 @@ async def checks(house: House) -> dict[str, str]:
             waiting = min((moment for moment in (await waits_since(tx), await next_climb_at(tx)) if moment), default=tx.now)
             found["alerts"] = f"late, the oldest waits since {waiting.isoformat()}" if tx.now - waiting > ALERTS_LATE_AFTER else "ok"
             found["worker"] = ("never seen" if last is None else f"late, last round {last.isoformat()}") if late else "ok"
+            if late:
+                found["worker"] = "; ".join([found["worker"], *(one.says for one in await stopped_by_clock(tx))])
+            if house.watches_clock:
+                off = await off_by(tx)
+                found["clock"] = f"wrong, {said(off.total_seconds())} the database's" if abs(off) > MOST_OFF else "ok"
     except Exception as error:  # whatever the database says, the answer is that it is not ready
         found["database"] = f"unreachable: {type(error).__name__}"
     return found
@@ -63,8 +76,29 @@ async def provider_checks(house: House) -> dict[str, str]:
 
 async def last_round(tx: Transaction) -> datetime | None:
     """When a worker last finished a round."""
-    moment: datetime | None = await tx.session.scalar(select(func.max(col(Heartbeat.at))))
+    moment: datetime | None = await tx.session.scalar(select(func.max(col(Heartbeat.at))).where(col(Heartbeat.clock_off_seconds).is_(None)))
     return moment
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A worker that stopped because its machine's clock was wrong: when (UTC), and how many seconds it was ahead."""
+
+    worker: str
+    at: datetime
+    seconds: float
+
+    @property
+    def says(self) -> str:
+        """That it stopped, when and why."""
+        return f"worker {self.worker} stopped at {self.at:%Y-%m-%d %H:%M} UTC: its clock was {said(self.seconds)} the database's"
+
+
+async def stopped_by_clock(tx: Transaction) -> list[Stopped]:
+    """The workers that stopped so within a day and were not started again since with a right clock."""
+    query = select(Heartbeat).where(col(Heartbeat.clock_off_seconds).is_not(None), col(Heartbeat.at) > tx.now - _STOPPED_WITHIN)
+    rows = (await tx.session.execute(query.order_by(col(Heartbeat.at)))).scalars()
+    return [Stopped(row.worker, row.at, row.clock_off_seconds or 0.0) for row in rows]
 
 
 def is_well(found: Mapping[str, str]) -> bool:
@@ -132,6 +166,7 @@ async def providers_down(tx: Transaction) -> list[Down]:
         select(col(MessageRow.channel), col(Attempt.id), col(Attempt.started_at))
         .join(Attempt, col(Attempt.message_id) == col(MessageRow.id))
         .where(col(MessageRow.state).in_(("waiting", "sending")), col(MessageRow.tries) > 0, col(Attempt.outcome).in_(_FAILED))
+        .where(col(MessageRow.channel) != EVENT_HOOK)  # each receiver there is somebody else's, and has an alarm of its own
         .order_by(col(Attempt.id))
     )
     failed: dict[str, list[tuple[int, datetime]]] = {}

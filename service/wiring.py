@@ -17,6 +17,7 @@ from notifiers import (
     AppriseChannel,
     Channel,
     EmailChannel,
+    EventHookChannel,
     FileChannel,
     SmsChannel,
     TwilioAccount,
@@ -52,7 +53,10 @@ def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True
     law, places = open_rulebook(settings.packs), open_places(settings.packs)
     _check_served(settings, law)
     engine = open_engine(settings, durable=durable)
-    house = House(settings, law, places, engine, now, settings.signing_key(), REACTIONS, last_reactions=LAST_REACTIONS)
+    house = House(
+        settings, law, places, engine, now, settings.signing_key(), REACTIONS, last_reactions=LAST_REACTIONS,
+        watches_clock=now is real_now and not settings.is_embedded,
+    )  # fmt: skip
     return replace(house, places=places.only(house.cities))
 
 
@@ -73,11 +77,15 @@ async def migrate(house: House) -> None:
     await board.bring_up_to_date(house)
 
 
+def known_revisions() -> list[str]:
+    """The revisions of the tables that this version knows, the newest last."""
+    return sorted(path.stem.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
 async def _migrate_tables(house: House) -> None:
-    newest = max(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
     try:
         async with house.engine.connect() as connection:
-            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == newest:
+            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == known_revisions()[-1]:
                 return
     except DBAPIError:
         pass  # no such table yet: a new database. Whatever else is wrong shows itself below.
@@ -87,12 +95,13 @@ async def _migrate_tables(house: House) -> None:
         async with engine.begin() as connection:
             if not house.settings.is_embedded:  # a change of a large table takes its time
                 await connection.execute(text("SET LOCAL statement_timeout = 0"))
-            await connection.run_sync(_upgrade)
+            await connection.run_sync(upgrade)
     finally:
         await engine.dispose()
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Bring the tables of a database, in its open transaction, to a revision; by default to the newest."""
     # Imported here: half a second that a start on a current database need not spend.
     from alembic import command
     from alembic.config import Config
@@ -100,7 +109,7 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 async def fill_example_city(house: House) -> bool:
@@ -116,13 +125,22 @@ async def fill_example_city(house: House) -> bool:
 
 
 @asynccontextmanager
-async def open_channels(settings: Settings) -> AsyncIterator[Mapping[str, Channel]]:
-    """The channels that the settings provide for; the outbox file stands in for each that has no provider."""
+async def open_channels(settings: Settings, only: str | None = None) -> AsyncIterator[Mapping[str, Channel]]:
+    """The channels that the settings provide for; the outbox file stands in for each that has no provider.
+
+    `only` names one that is wanted: what is wrong with the settings of another is no hindrance. Raises BadInput for faulty settings.
+    """
     channels: dict[str, Channel] = {}
     async with httpx.AsyncClient(timeout=_TWILIO_TIMEOUT_SECONDS) as http:
-        channels["email"] = _email(settings)
-        channels["sms"], channels["voice"] = _sms_and_voice(settings, http)
-        channels["webhook"], channels["apprise"] = _webhook_and_apprise(settings)
+        if only in (None, "email"):
+            channels["email"] = _email(settings)
+        if only in (None, "sms", "voice"):
+            channels["sms"], channels["voice"] = _sms_and_voice(settings, http)
+        if only in (None, "webhook", "apprise"):
+            channels["webhook"], channels["apprise"] = _webhook_and_apprise(settings)
+        if only in (None, "event_hook"):
+            # No message to a person: an administrator entered the address of a machine, and looks there whether something comes.
+            channels["event_hook"] = EventHookChannel(settings.signing_key(), allow_private=settings.webhook_private)
         try:
             yield channels
         finally:

@@ -11,8 +11,9 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -21,9 +22,26 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from notifiers import Channel, Outcome
-from service import checkpoints, escalation, intake, kept_files, obligations, outbox, receipts, sending, telling, turnstile, wakeups, watch
-from service.claims import Claim, claim
+from service import (
+    checkpoints,
+    escalation,
+    former_contacts,
+    intake,
+    kept_files,
+    obligations,
+    outbox,
+    receipts,
+    sending,
+    telling,
+    turnstile,
+    wakeups,
+    watch,
+)
+from service.claims import Claim, claim, is_news
+from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
+from service.leases import Leases, hand_back
+from service.logbook import about
 from service.rota_calendars import Calendars
 from service.tables import Heartbeat, MessageRow, Obligation, Spill
 from service.transaction import House, reading, transaction
@@ -35,10 +53,12 @@ SAFETY_SECONDS = 30
 LOOK_SECONDS = 5
 # How many messages of one channel are handed over at once. A stalled provider holds up its own channel only.
 SLOTS = 8
-# How many are claimed ahead of that at most: one claim for many costs little more than for one. Only while a provider is quick, so
-# that what is claimed goes out at once.
+# How many of them may be for subscribers: an alert always finds one free.
+SLOTS_FOR_NEWS = 6
+# How many are claimed ahead of that at most: one claim for many costs little more than for one. Only while a provider is so quick that
+# what is claimed is out within two seconds: whoever's message comes next does not wait for more.
 _MOST_CLAIMED = 128
-_QUICK_SECONDS = 0.5
+_QUICK_SECONDS = 2.0 * SLOTS / _MOST_CLAIMED
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
 _TOLD_AGAIN_SECONDS = 600.0
 _LOOK_AT_WHAT_IS_LEFT = timedelta(seconds=1)
@@ -51,6 +71,9 @@ _NEXT = select(
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _TRY_TELLING_AGAIN = timedelta(minutes=1)
 _LAST_SENDS_SECONDS = 3.0
+_HAND_BACK_SECONDS = 3.0
+# A step of work that has not ended by then hangs on a line that says nothing any more: it is given up and done anew.
+_LONGEST_STEP_SECONDS = 90.0
 # What has waited so long for its turn could not be sent within its lease.
 _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
@@ -58,6 +81,7 @@ _FIRST_SIGNAL_SECONDS = 2.0
 _LOOK_AT_CALENDARS_SECONDS = 60.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
+_SWEEP_CONTACTS_SECONDS = 24 * 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
@@ -69,22 +93,34 @@ class Worker:
         self.channels = channels
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self._answers = sending.Answers(house, self.name)
+        self._leases = Leases(house, self.name)
+        self._clock = ClockCheck(house)
         self._calendars = Calendars(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
         # When there will be more to do than now.
         self._rings_at: datetime | None = None
+        self._last_round: datetime | None = None
+
+    def works_at(self, now: datetime) -> bool:
+        """Whether this worker finished a round lately."""
+        return self._last_round is not None and now - self._last_round <= watch.LATE_AFTER
 
     async def round(self) -> datetime | None:
         """Do everything that is due now, sending included. Returns when something is due next, or None."""
-        while await self._prepare() or await sending.deliver(self.house, self.channels, self.name):
+        while await self.prepare() or await sending.deliver(self.house, self.channels, self.name):
             pass
         return await self._note_round()
 
-    async def _prepare(self) -> bool:
-        """Do what is due and is not sending. Returns whether there may be more of it."""
-        return bool(await self._assess() or await self._climb() or await self._miss() or await self._tell_subscribers())
+    async def prepare(self) -> bool:
+        """Do what is due and is not sending. Returns whether there may be more of it. Raises ClockIsWrong."""
+        await self._clock.agree()
+        for step in (self._assess, self._climb, self._miss, self._tell_subscribers):
+            async with asyncio.timeout(_LONGEST_STEP_SECONDS):
+                if await step():
+                    return True
+        return False
 
     async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
@@ -97,34 +133,43 @@ class Worker:
             # What is due and was left is for the senders, who come back to it by themselves; it is looked at again soon, and not at once.
             left = [tx.now + _LOOK_AT_WHAT_IS_LEFT] if any(moment <= tx.now for moment in moments) else []
             self._rings_at = min([*left, *(moment for moment in moments if moment > tx.now)], default=None)
+        self._last_round = tx.now
         return following
 
     async def _assess(self) -> int:
         async with reading(self.house) as tx:
             references = [spill.reference for spill in await obligations.due_assessments(tx)]
         for reference in references:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.assess_again(tx, await tx.spill(reference))
-            except Exception as error:  # one report that cannot be put to the law must not hold up the others
-                log.exception("%s could not be put to the law", reference)
-                async with transaction(self.house, "spillclock") as tx:
-                    await intake.note_failure(tx, await tx.spill(reference), error)
+            with about(reference):
+                await self._assess_one(reference)
         return len(references)
+
+    async def _assess_one(self, reference: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.assess_again(tx, await tx.spill(reference))
+        except Exception as error:  # one report that cannot be put to the law must not hold up the others
+            log.exception("%s could not be put to the law", reference)
+            async with transaction(self.house, "spillclock") as tx:
+                await intake.note_failure(tx, await tx.spill(reference), error)
 
     async def _miss(self) -> int:
         """Use the next channel for messages of which no sign came."""
         async with reading(self.house) as tx:
             keys = await receipts.silent_messages(tx)
         for key in keys:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.give_up_waiting(tx, key)
-            except Exception:  # one that cannot be followed up must not hold up the others
-                log.exception("nothing was heard of message %s, and what should follow could not be done", key)
-                async with transaction(self.house, "spillclock") as tx:
-                    await receipts.stop_waiting(tx, key)
+            with about():
+                await self._miss_one(key)
         return len(keys)
+
+    async def _miss_one(self, key: str) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.give_up_waiting(tx, key)
+        except Exception:  # one that cannot be followed up must not hold up the others
+            log.exception("nothing was heard of message %s, and what should follow could not be done", key)
+            async with transaction(self.house, "spillclock") as tx:
+                await receipts.stop_waiting(tx, key)
 
     async def _tell_subscribers(self) -> int:
         """What subscribers are told, a batch at a time, each kind in a transaction of its own: one that fails holds up no other."""
@@ -143,6 +188,10 @@ class Worker:
         return done
 
     async def _climb(self) -> int:
+        with about():
+            return await self._climb_at_once()
+
+    async def _climb_at_once(self) -> int:
         try:
             async with transaction(self.house, "spillclock") as tx:
                 due = await escalation.due_obligations(tx)
@@ -158,38 +207,79 @@ class Worker:
         async with reading(self.house) as tx:
             ids = [obligation.id for obligation in await escalation.due_obligations(tx)]
         for obligation_id in ids:
-            try:
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
-            except Exception as error:  # recorded as an alarm of its spill, and tried again
-                log.exception("the ladder of obligation %s could not be climbed", obligation_id)
-                async with transaction(self.house, "spillclock") as tx:
-                    obligation = await tx.session.get_one(Obligation, obligation_id)
-                    obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
-                    spill = await tx.session.get_one(Spill, obligation.spill_id)
-                    await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
+            with about():
+                await self._climb_one(obligation_id)
         return len(ids)
 
+    async def _climb_one(self, obligation_id: int | None) -> None:
+        try:
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                await escalation.climb(tx, await tx.session.get_one(Spill, obligation.spill_id), obligation)
+        except Exception as error:  # recorded as an alarm of its spill, and tried again
+            log.exception("the ladder of obligation %s could not be climbed", obligation_id)
+            async with transaction(self.house, "spillclock") as tx:
+                obligation = await tx.session.get_one(Obligation, obligation_id)
+                obligation.next_at = tx.now + _TRY_CLIMB_AGAIN
+                spill = await tx.session.get_one(Spill, obligation.spill_id)
+                await tx.record(spill, AssessmentFailed(problem=f"{obligation.duty}: its ladder could not be climbed: {error}"[:1000]))
+
     async def run(self) -> None:
-        """Work until cancelled: woken at the next due time, by a commit of this process, and every 30 seconds for safety."""
+        """Work until cancelled: woken at the next due time, by a commit of this process, and every 30 seconds for safety.
+
+        Raises ClockIsWrong once this machine's clock is found to be. However it ends, what was claimed and is not settled is handed back.
+        """
         scheduler = AsyncIOScheduler(timezone=UTC)
         scheduler.start()
+        wrong: ClockIsWrong | None = None
         try:
             async with asyncio.TaskGroup() as loops:
+                loops.create_task(self._keep_leases())
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
+                loops.create_task(self._sweep_contacts())
                 if self.house.settings.checkpoints_go_to:
                     loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
                     loops.create_task(self._give_signals())
                 for channel in self.channels.values():
                     loops.create_task(self._send_when_due(channel))
+        except* ClockIsWrong as found:
+            wrong = next(one for one in found.exceptions if isinstance(one, ClockIsWrong))
         finally:
             scheduler.shutdown(wait=False)
+            await self._hand_back()
+        if wrong is not None:
+            await self._note_wrong_clock(wrong)
+            raise wrong
+
+    async def _keep_leases(self) -> None:
+        while True:
+            try:
+                await self._leases.keep()
+            except Exception:  # a blip of the database: what is not renewed in time ends by itself
+                self._faults.tell(f"worker {self.name} failed while renewing leases; trying again")
+                await asyncio.sleep(_PAUSE_AFTER_FAULT_SECONDS)
+
+    async def _hand_back(self) -> None:
+        try:
+            async with asyncio.timeout(_HAND_BACK_SECONDS):
+                if unsettled := await hand_back(self.house, self.name):
+                    log.warning("%d messages had no answer yet: another worker takes them, marked as possibly double", unsettled)
+        except Exception:  # the database is away: they are free when their leases end
+            self._faults.tell(f"worker {self.name} could not hand back what it had claimed; its leases end by themselves")
+
+    async def _note_wrong_clock(self, wrong: ClockIsWrong) -> None:
+        """Leave word for whoever reads the console of another machine; by the time that is right."""
+        log.critical("worker %s stops: %s", self.name, wrong)
+        try:
+            async with transaction(self.house, self.name) as tx:
+                await tx.session.merge(Heartbeat(worker=self.name, at=wrong.right, clock_off_seconds=wrong.seconds))
+        except Exception:  # it stops all the same, and the log says why
+            log.exception("worker %s could not leave word of its wrong clock in the database", self.name)
 
     async def _climb_when_due(self, scheduler: AsyncIOScheduler) -> None:
         ear = self.house.bell.listen()
@@ -204,9 +294,11 @@ class Worker:
             await ear.wait()
             ear.clear()  # before the work: a ring during it is kept
             try:
-                while await self._prepare():
+                while await self.prepare():
                     pass
                 await self._note_round()
+            except ClockIsWrong:
+                raise
             except Exception:  # a blip of the database ends nothing
                 await self._pause(ear, "climbing")
             else:
@@ -242,6 +334,15 @@ class Worker:
                 log.exception("worker %s failed while removing old counts of senders; trying again", self.name)
             await asyncio.sleep(_SWEEP_COUNTS_SECONDS)
 
+    async def _sweep_contacts(self) -> None:
+        """Forget what contacts were before a change that is too old to be undone: at the start, and every day."""
+        while True:
+            try:
+                await former_contacts.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
+            await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
+
     async def _make_checkpoints(self) -> None:
         """Send signed checkpoints of the record away, as often as the settings say."""
         while True:
@@ -264,35 +365,26 @@ class Worker:
 
     async def _send_when_due(self, channel: Channel) -> None:
         ear = self.house.bell.listen()
-        lane = Lane(self.house, channel, self._answers)
-        under_way: set[asyncio.Task[None]] = set()
-
-        def done(task: asyncio.Task[None]) -> None:
-            under_way.discard(task)
-            ear.set()
-
+        lane = Lane(self.house, channel, self._answers, self._leases, ear)
         ear.set()
         try:
             while True:
                 await ear.wait()
                 ear.clear()
                 try:
-                    # Several at once or none: a claim costs the same for one as for many.
-                    while len(under_way) <= lane.most // 2 and (claimed := await self._claim(channel, lane.most - len(under_way))):
-                        for one in claimed:
-                            task = asyncio.create_task(lane.send(one))
-                            under_way.add(task)
-                            task.add_done_callback(done)
+                    while (room := lane.room()) and (claimed := await self._claim(channel, *room)):
+                        lane.take(claimed)
+                except ClockIsWrong:
+                    raise
                 except Exception:  # a blip of the database ends nothing
                     await self._pause(ear, f"claiming for {channel.name}")
         finally:
-            # What is under way may finish; what does not is marked as cut off and sent again by whoever works next.
-            lane.closed = True
-            if under_way:
-                await asyncio.wait(under_way, timeout=_LAST_SENDS_SECONDS)
+            await lane.close()
 
-    async def _claim(self, channel: Channel, most: int) -> list[Claim]:
-        return await claim(self.house, self.name, channel.name, most)
+    async def _claim(self, channel: Channel, most: int, most_news: int) -> list[Claim]:
+        async with asyncio.timeout(_LONGEST_STEP_SECONDS):
+            await self._clock.agree()
+            return await claim(self.house, self.name, channel.name, most, most_news)
 
     async def _pause(self, ear: asyncio.Event, doing: str) -> None:
         self._faults.tell(f"worker {self.name} failed while {doing}; trying again")
@@ -320,37 +412,78 @@ class Faults:
 
 
 class Lane:
-    """What one channel has under way: some are handed over at once, the others wait for their turn. `most`: how many may be claimed."""
+    """What one channel has under way: some are handed over at once, the others wait for their turn. `most`: how many may be claimed.
 
-    def __init__(self, house: House, channel: Channel, answers: sending.Answers) -> None:
+    `ear` is set whenever there is room for more.
+    """
+
+    def __init__(self, house: House, channel: Channel, answers: sending.Answers, leases: Leases, ear: asyncio.Event) -> None:
         self._house = house
         self._channel = channel
         self._answers = answers
+        self._leases = leases
+        self._ear = ear
         self._turns = asyncio.Semaphore(SLOTS)
+        self._turns_of_news = asyncio.Semaphore(SLOTS_FOR_NEWS)
+        self._alerts: set[asyncio.Task[None]] = set()
+        self._news: set[asyncio.Task[None]] = set()
         self.most = SLOTS
-        self.closed = False
+        self._is_closed = False
+
+    def room(self) -> tuple[int, int] | None:
+        """For how many alerts there is room, and for how many messages to subscribers; None where more than half of it is taken.
+
+        Several at once or none: a claim costs the same for one as for many.
+        """
+        alerts, news = (self.most - len(taken) if len(taken) <= self.most // 2 else 0 for taken in (self._alerts, self._news))
+        return (alerts, news) if alerts else None
+
+    def take(self, claimed: Iterable[Claim]) -> None:
+        """Send these, each when its turn comes."""
+        for one in claimed:
+            taken = self._news if is_news(one.row) else self._alerts
+            task = asyncio.create_task(self.send(one))
+            taken.add(task)
+            task.add_done_callback(partial(self._done, taken))
+
+    def _done(self, taken: set[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
+        taken.discard(task)
+        if len(taken) <= self.most // 2:
+            self._ear.set()
 
     async def send(self, claimed: Claim) -> None:
         """Hand over one claimed message when its turn comes, and record the answer."""
         loop = asyncio.get_running_loop()
         claimed_at = loop.time()
-        async with self._turns:
+        async with self._turns_of_news if is_news(claimed.row) else contextlib.nullcontext(), self._turns:
             began_at = loop.time()
-            if self.closed or began_at - claimed_at > self._house.settings.lease_seconds * _WAITS_PART_OF_LEASE:
+            if self._is_closed or began_at - claimed_at > self._house.settings.lease_seconds * _WAITS_PART_OF_LEASE:
                 receipt = sending.HANDED_BACK
             else:
-                receipt = await sending.hand_over(self._house, self._channel, claimed)
+                receipt = await sending.hand_over(self._house, self._channel, claimed, self._leases)
             is_quick = receipt.outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and loop.time() - began_at < _QUICK_SECONDS
             self.most = min(self.most + 1, _MOST_CLAIMED) if is_quick else SLOTS
         await self._answers.record(claimed, receipt)
 
+    async def close(self) -> None:
+        """Begin nothing more, and let what is under way finish within a few seconds; what does not is cut off."""
+        self._is_closed = True
+        if under_way := self._alerts | self._news:
+            _, late = await asyncio.wait(under_way, timeout=_LAST_SENDS_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
 
 @contextlib.asynccontextmanager
-async def working(worker: Worker) -> AsyncIterator[None]:
-    """Run a worker beside the block. When the block ends the worker is stopped; what it was sending is marked and sent again later."""
+async def working(worker: Worker) -> AsyncIterator[asyncio.Task[None]]:
+    """Run a worker beside the block, which is given its task: one that ends by itself is a fault, raised at the end of the block.
+
+    When the block ends the worker is stopped; what it was sending is marked and sent again later.
+    """
     task = asyncio.create_task(worker.run(), name="worker")
     try:
-        yield
+        yield task
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -100,6 +100,8 @@ LONG = (
     "test_alerts_in_chromium",
     "test_api_photos",
     "test_axe",
+    "test_backup",
+    "test_backups",
     "test_board_in_chromium",
     "test_bundle",
     "test_bundle_lived",
@@ -107,6 +109,8 @@ LONG = (
     "test_city_texts_in_chromium",
     "test_closing",
     "test_discharger_in_chromium",
+    "test_doors_privacy",
+    "test_faults_of_postgresql",
     "test_faults_of_the_machine",
     "test_followups",
     "test_guard_in_chromium",
@@ -118,10 +122,12 @@ LONG = (
     "test_kept_files_hostile",
     "test_keyboard",
     "test_kill",
+    "test_kills_on_postgresql",
     "test_live",
     "test_live_alerts",
     "test_merging",
     "test_merging_sequences",
+    "test_migrations_long",
     "test_numbers_in_chromium",
     "test_on_call_in_chromium",
     "test_one_spill",
@@ -151,6 +157,7 @@ LONG = (
     "test_report_again_in_chromium",
     "test_report_guard",
     "test_report_in_chromium",
+    "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
     "test_status_in_chromium",
@@ -161,11 +168,48 @@ LONG = (
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"
 
+# What CI runs a second time on PostgreSQL: what touches transactions, claims, ladders, words and numbers that are looked up, the board, the
+# chain of the record, subscriptions. `make test-postgresql` runs the whole service on it.
+TWICE = (
+    "test_accounts",
+    "test_advisories",
+    "test_api_public_spills",
+    "test_api_subscriptions",
+    "test_board",
+    "test_bundles",
+    "test_checkpoints",
+    "test_city_texts",
+    "test_escalation",
+    "test_hard_knocks",
+    "test_nearby",
+    "test_numbers",
+    "test_obligations",
+    "test_office_days",
+    "test_on_call",
+    "test_outbox",
+    "test_public_alerts",
+    "test_public_record",
+    "test_queue",
+    "test_quiet_hours",
+    "test_receipts",
+    "test_relocation",
+    "test_resting",
+    "test_sending_cap",
+    "test_spill_search",
+    "test_splitting",
+    "test_staff_log",
+    "test_suppressions",
+    "test_switches",
+)
+RUN_PART = "SPILLCLOCK_TESTS_PART"
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out the long ones unless asked for. Begin with those that run whole programs: begun last, they are waited for alone."""
     if not os.environ.get(RUN_LONG):
         items[:] = [item for item in items if item.path.stem not in LONG]
+    if os.environ.get(RUN_PART):
+        items[:] = [item for item in items if item.path.stem in TWICE]
     order = {"test_kill": 0, "test_live_alerts": 1, "test_access_matrix": 2}
     items.sort(key=lambda item: order.get(item.path.stem, 3 if item.path.parent.name == "e2e" else 4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,13 +19,15 @@ from service.disclosure import FIELDS
 from service.errors import BadInput
 from service.public_filters import KEYS, read_wanted
 from service.speech import Speech, speech
+from service.spreadsheet import MEDIA_TYPE, Cell, csv_of
 from service.tables import PublicSpill
 from service.transaction import House, reading
+from service.unchanged import answer
 
 router = APIRouter(prefix="/public", tags=["open data"])
 PATH = "/api/v1/public/spills"
 DEFAULT_LIMIT, MOST = 500, 1000
-_FRESH_SECONDS = 60
+MOST_ROWS = 10_000
 _PAGING = ("limit", "after", "lang")
 _Text = Annotated[str, Query(max_length=100)]
 
@@ -120,29 +121,73 @@ async def public_spills(
 
     Positions are rounded to a city block and left out at homes; times are those of the full hour. It may be kept for a minute.
     """
-    if unknown := sorted(set(request.query_params) - {*KEYS, *_PAGING}):
-        right = f"right would be: some of {', '.join((*KEYS, *_PAGING))}"
-        raise BadInput("the list cannot be filtered so", [f"{key[:60]}: there is no such filter; {right}" for key in unknown])
+    _only(request, (*KEYS, *_PAGING))
     house = house_of(request)
     given = {"city": city, "since": since, "material": material, "state": state, "advisory": advisory, "bbox": bbox}
     wanted = read_wanted(house, given)
     async with reading(house) as tx:
         matched = await public_record.count(tx, wanted)
         rows = await public_record.found(tx, wanted, limit + 1, after=after or None)
+        changed = await public_record.changed_at(tx)
     body = _collection(house, rows[:limit], matched, speech(lang))
     if len(rows) > limit:
         kept = {key: text for key, text in (*given.items(), ("lang", lang)) if text}
         query = urlencode({**kept, "limit": limit, "after": rows[limit - 1].reference})
         body["links"] = [{"rel": "next", "type": GeoJson.media_type, "href": f"{house.settings.public_url}{PATH}?{query}"}]
-    return _cacheable(request, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return answer(request, content, GeoJson.media_type, changed_at=changed, now=house.now())
 
 
-def _cacheable(request: Request, content: bytes) -> Response:
-    """The answer with its ETag; without a body where the caller has it already."""
-    mark = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    headers = {"ETag": mark, "Cache-Control": f"public, max-age={_FRESH_SECONDS}"}
-    known = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
-    return Response(status_code=304, headers=headers) if known & {mark, "*"} else GeoJson(content, headers=headers)
+COLUMNS = (
+    "reference", "city", "material", "amount", "reached", "received_at", "lat", "lon", "state", "advisory", "advisory_url", "changed_at",
+)  # fmt: skip
+
+
+@router.get(
+    "/spills.csv", response_class=Response,
+    responses={200: {"content": {"text/csv": {}}, "description": "The rows, headings first."}, 304: {"description": "Unchanged."}},
+)  # fmt: skip
+async def public_spills_as_csv(
+    request: Request,
+    city: Annotated[_Text, Query(description="One city, by the id of its pack.")] = "",
+    since: Annotated[_Text, Query(description="Received since: a day (2026-12-01) or a time with its offset.")] = "",
+    material: Annotated[_Text, Query(description="One kind of material.")] = "",
+    state: Annotated[_Text, Query(description="How far it is.")] = "",
+    advisory: Annotated[_Text, Query(description="in_force: only where an advisory stands.")] = "",
+    bbox: Annotated[_Text, Query(description="west,south,east,north in degrees. Spills without a point are in no box.")] = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS, description="At most so many, the newest.")] = MOST_ROWS,
+) -> Response:
+    """The same spills for a spreadsheet, the newest first: one row each, words by their codes, times in UTC.
+
+    The columns keep their names and order; new ones come at the end. `reached` holds its words with a semicolon between them.
+    """
+    _only(request, (*KEYS, "limit"))
+    house = house_of(request)
+    given = {"city": city, "since": since, "material": material, "state": state, "advisory": advisory, "bbox": bbox}
+    async with reading(house) as tx:
+        rows = await public_record.found(tx, read_wanted(house, given), limit)
+        changed = await public_record.changed_at(tx)
+    content = csv_of([COLUMNS, *(_row(house, row) for row in rows)])
+    headers = {"Content-Disposition": 'attachment; filename="spills.csv"'}
+    return answer(request, content, MEDIA_TYPE, changed_at=changed, now=house.now(), headers=headers)
+
+
+def _row(house: House, row: PublicSpill) -> list[Cell]:
+    return [
+        row.reference, row.city, row.material, row.amount, ";".join(row.reached), as_z(row.received_at.astimezone(UTC)), row.lat, row.lon,
+        row.state, row.advisory, _advisory_url(house, row), as_z(row.changed_at),
+    ]  # fmt: skip
+
+
+def _only(request: Request, keys: Sequence[str]) -> None:
+    """Raise BadInput where something else is asked for: a filter that is passed over shows what was not asked for."""
+    if unknown := sorted(set(request.query_params) - set(keys)):
+        right = f"right would be: some of {', '.join(keys)}"
+        raise BadInput("the list cannot be filtered so", [f"{key[:60]}: there is no such filter; {right}" for key in unknown])
+
+
+def _advisory_url(house: House, row: PublicSpill) -> str | None:
+    return f"{house.settings.public_url}/advisories/{row.advisory_id}" if row.advisory_id else None
 
 
 def _collection(house: House, rows: Sequence[PublicSpill], matched: int, said: Speech) -> dict[str, Any]:
@@ -161,7 +206,7 @@ def _feature(house: House, row: PublicSpill, said: Speech, hours: public_record.
         "properties": {
             "reference": row.reference, "city": row.city, "material": row.material, "amount": row.amount, "reached": row.reached,
             "received_at": as_z(row.received_at.astimezone(UTC)), "state": row.state, "advisory": row.advisory,
-            "advisory_url": f"{house.settings.public_url}/advisories/{row.advisory_id}" if row.advisory_id else None,
+            "advisory_url": _advisory_url(house, row),
             "changed_at": as_z(row.changed_at), "words": public_record.in_words(house, row, said, hours),
         },
     }  # fmt: skip

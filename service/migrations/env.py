@@ -5,10 +5,11 @@ from __future__ import annotations
 from alembic import context
 from sqlmodel import SQLModel
 
-from service import account_tables, administration_tables, board_tables, spill_search, tables
+from service import account_tables, administration_tables, board_tables, door_tables, spill_search, tables
 
 # The imports are what fills the metadata.
-filled = {table.metadata for table in (tables.Spill, account_tables.AccountRole, administration_tables.PackSeen, board_tables.BoardLine)}
+_TABLES = (tables.Spill, account_tables.AccountRole, administration_tables.PackSeen, board_tables.BoardLine, door_tables.CalendarLink)
+filled = {table.metadata for table in _TABLES}
 assert filled == {SQLModel.metadata}  # noqa: S101
 
 context.configure(

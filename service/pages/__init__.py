@@ -10,8 +10,11 @@ Who is on call stands in `on_call`.
 Programs are kept from filling the form by `report_guard`; what looks automatic is judged in `held`. Open reports near a place: `nearby`.
 Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
-Staff keep their own account (`account`, `passkeys`), administrators those of others (`users`); how everything is set up stands in
-`administration`, who fills the roles in `contacts`, which law counts in `packs`.
+Staff keep their own account (`account`, `passkeys`) and their calendars of due times (`due_times`), administrators
+the accounts of others (`users`); how everything is set up stands in
+`administration`, which systems are sent events in `event_hooks`, who fills the roles in `contacts`,
+whom each duty tells when in `ladders`, which law counts in `packs`,
+how long records are kept in `retention`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -34,8 +37,11 @@ from service.pages import (
     discharger,
     discharger_links,
     discharger_reports,
+    due_times,
+    event_hooks,
     held,
     kerb,
+    ladders,
     law,
     live,
     nearby,
@@ -51,6 +57,7 @@ from service.pages import (
     quantities,
     replies,
     report_guard,
+    retention,
     seals,
     sign_in,
     spill,
@@ -75,7 +82,7 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, passkeys, users, live, board_map, wall, administration, contacts, packs):
+for part in (account, due_times, event_hooks, passkeys, users, live, board_map, wall, administration, contacts, ladders, packs, retention):
     router.include_router(part.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)

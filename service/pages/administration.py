@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from notifiers import Outcome
+from notifiers import Outcome, Receipt
 from service import staff_log, turnstile
 from service.access import Staff
 from service.accounts import require_administrator
 from service.administration import standing_of_city
+from service.errors import BadInput
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.parties import ROLE_NAMES
@@ -58,10 +59,13 @@ async def send_a_test(request: Request) -> Response:
     staff = await _administrator(request)
     house = house_of(request)
     await _count(house, "test message", staff)
-    name, receipt = await send_test(house.settings, staff.email, "email", house.now)
+    try:
+        _, receipt = await send_test(house.settings, staff.email, "email", house.now)
+    except BadInput as error:  # the settings of mail are faulty: nothing can be sent until somebody mends them
+        receipt = Receipt(Outcome.REFUSED, detail="; ".join(error.faults))
     went = receipt.outcome is Outcome.ACCEPTED
     async with transaction(house, staff.email) as tx:
-        await staff_log.note(tx, _TEST, channel=name, outcome=receipt.outcome.value, detail=receipt.detail[:500])
+        await staff_log.note(tx, _TEST, channel="email", outcome=receipt.outcome.value, detail=receipt.detail[:500])
     return RedirectResponse(f"/staff/settings/check?done={'test' if went else 'not-sent'}#test", 303)
 
 

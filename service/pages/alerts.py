@@ -16,6 +16,7 @@ from service.locating import LONGEST_ADDRESS, city_named
 from service.pages.fields import Fields, read_fields
 from service.pages.rendering import city_name, house_of, page, spoken, zone_of
 from service.pages.speech import marked
+from service.public_words import ISSUED
 from service.spills import clean
 from service.tables import Advisory, Spill
 from service.transaction import House, Transaction, reading, transaction
@@ -26,7 +27,7 @@ DISTANCES = {
     "805": marked("half a mile"), "1609": marked("1 mile"), "3219": marked("2 miles"), "8047": marked("5 miles"),
     "16093": marked("10 miles"),
 }  # fmt: skip
-KINDS = {"advisory": marked("Advisory"), "update": marked("Update"), "all_clear": marked("All clear")}
+KINDS = ISSUED
 _STILL_SHOWN = timedelta(days=30)
 _FAULTS = {
     "area": marked("Choose at least one city, or give a point with a distance."),

@@ -42,18 +42,23 @@ def rung_told(speech: Speech, rung: Rung) -> str:
     """One rung of a ladder, in the language of a page: whom it wakes, how, and when."""
     who = speech.listed(speech.say(_ROLES[role]) for role in rung.tell)
     how = speech.listed(speech.say(_CHANNELS[channel]) for channel in rung.by)
-    told = speech.say("%(when)s: %(who)s, by %(how)s", when=_moment(speech, rung), who=who, how=how)
+    told = speech.say("%(when)s: %(who)s, by %(how)s", when=moment_told(speech, rung), who=who, how=how)
     if rung.unless_acknowledged:
         told += speech.say(", unless somebody has said that they have seen it")
-    if rung.every is not None:
-        again = speech.say(
-            ", then again after %(span)s, %(times)s times in all", span=speech.span(rung.every), times=speech.number(rung.times)
-        )
-        told += again + (speech.say(", each gap longer than the one before") if rung.growing > 1 else "")
-    return told
+    return told + repeats_told(speech, rung)
 
 
-def _moment(speech: Speech, rung: Rung) -> str:
+def repeats_told(speech: Speech, rung: Rung) -> str:
+    """How a rung is climbed again, as the end of a sentence in the language of a page; nothing for one that is climbed once."""
+    if rung.every is None:
+        return ""
+    span, times = speech.span(rung.every), speech.number(rung.times)
+    again = speech.say(", then again after %(span)s, %(times)s times in all", span=span, times=times)
+    return again + (speech.say(", each gap longer than the one before") if rung.growing > 1 else "")
+
+
+def moment_told(speech: Speech, rung: Rung) -> str:
+    """When a rung is climbed first, in the language of a page."""
     span = speech.span(rung.offset)
     if not rung.offset:
         return speech.say("When it is due") if rung.from_due else speech.say("At the start")

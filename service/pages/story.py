@@ -150,7 +150,14 @@ Told = tuple[str, list[str], str]
 
 
 def _received(_: _Scene, event: e.ReportReceived) -> Told:
-    how = {"web": "by the web form", "api": "by the API", "staff": "from staff"}.get(event.by_way_of, f"by way of {event.by_way_of}")
+    how = {
+        "web": "by the web form",
+        "api": "by the API",
+        "staff": "from staff",
+        "open311": "by Open311",
+        "mail": "by e-mail",
+        "import": "from a spreadsheet",
+    }.get(event.by_way_of, f"by way of {event.by_way_of}")
     return f"A report arrived {how}.", list(event.flags), "plain"
 
 

@@ -81,6 +81,19 @@ def _destroyed(_: Any, event: e.PersonalDestroyed) -> Told:
     return f"{what}, because {_BASES.get(event.basis, event.basis)}: {event.reason}.", [], "plain"
 
 
+def _record_gone(_: Any, event: e.RecordDestroyed) -> Told:
+    with_head = f" with that of {event.head}" if event.head else ""
+    return f"The record was destroyed{with_head}: {event.reason}.", [f"It had to be kept until {event.allowed_from}."], "plain"
+
+
+def _forget_asked(_: Any, event: e.ForgetAsked) -> Told:
+    details = [
+        f"{one['citation'] or one['why']} keeps who they are{f' until {until}' if (until := one['until']) else ''}."
+        for one in event.kept_by
+    ]
+    return "The reporter wishes to be forgotten.", details, "plain"
+
+
 TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillMerged: _merged,
     e.DuplicateTaken: _took,
@@ -93,4 +106,9 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.OfficerAssigned: _assigned,
     e.ParticularsRecorded: _particulars,
     e.PersonalDestroyed: _destroyed,
+    e.HoldPlaced: lambda _, event: (f"A legal hold was placed on its record: {event.reason}.", [], "plain"),
+    e.HoldLifted: lambda _, event: (f"A legal hold on its record was lifted: {event.reason}.", [], "plain"),
+    e.RecordDestroyed: _record_gone,
+    e.ForgetAsked: _forget_asked,
+    e.ReporterForgotten: lambda *_: ("Who reported it was destroyed, as they wished. What happened stays.", [], "plain"),
 }

@@ -43,11 +43,11 @@ LADDER = [
 
 
 class WorkerProcess:
-    """A `spillclock worker` that can be killed and started again without the seconds that importing takes."""
+    """A `spillclock worker` that can be killed and started again without the seconds that importing takes; or another `command`."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], command: str = "worker") -> None:
         self._order = json.dumps(
-            {"environment": environment, "folder": str(folder), "log": str(folder / "worker.log"), "command": ["worker"]}
+            {"environment": environment, "folder": str(folder), "log": str(folder / f"{command}.log"), "command": [command]}
         )
         self._groom = subprocess.Popen(
             [sys.executable, str(WARM_START)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -71,6 +71,15 @@ class WorkerProcess:
                 os.kill(self.pid, signal.SIGKILL)
             self._groom.stdout.readline()
             self.pid = None
+
+    def stop(self) -> int:
+        """Ask it to stop, and return its exit code once it has."""
+        assert self.pid is not None
+        assert self._groom.stdout is not None
+        os.kill(self.pid, signal.SIGTERM)
+        code = int(self._groom.stdout.readline())
+        self.pid = None
+        return code
 
     def close(self) -> None:
         self.kill()

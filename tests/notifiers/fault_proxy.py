@@ -23,12 +23,16 @@ class Fault(Enum):
 
 
 class FaultProxy:
-    """Passes bytes to `upstream`. `cut_before_server` and `cut_before_client` are bytes that do not arrive: there the wire is cut, once."""
+    """Passes bytes to `upstream`. `cut_before_server` and `cut_before_client` are bytes that do not arrive: there the wire is cut, once.
+
+    `passes`: how often such bytes still pass before that.
+    """
 
     def __init__(self, upstream: tuple[str, int]) -> None:
         self.fault = Fault.NONE
         self.cut_before_server: bytes | None = None
         self.cut_before_client: bytes | None = None
+        self.passes = 0
         self.connections = 0  # how many were accepted so far
         self.slow_seconds = 0.01  # the pause of a slow wire
         self.cuts = 0  # how often the wire was cut on such bytes
@@ -105,6 +109,11 @@ class FaultProxy:
                 if self.fault is Fault.SILENCE:
                     await asyncio.Event().wait()
                 marker: bytes | None = getattr(self, marker_name)
+                if marker and marker in seen + chunk and self.passes:
+                    self.passes -= 1
+                    seen = b""
+                    writer.write(chunk)
+                    continue
                 if marker and marker in seen + chunk:
                     setattr(self, marker_name, None)
                     self.cuts += 1

@@ -13,16 +13,20 @@ from pathlib import Path
 from playwright.async_api import Browser, BrowserContext, FilePayload, Page
 from playwright.async_api import Error as PlaywrightError
 
-from service import access, accounts, api_keys
+from service import access, accounts, api_keys, packs_seen
 from service.account_tables import Passkey
 from service.assigning import assign
+from service.closing import close
+from service.destruction import destroy
 from service.invitations import end, issue
 from service.links import act_url, unsubscribe_url
 from service.merging import merge
 from service.pages.speech import speech
 from service.parties import link_token, respond_url
 from service.referrals import Referral, refer
+from service.retention import place_hold
 from service.suppressions import suppress
+from service.switches import switch_off
 from service.tables import Reply
 from service.transaction import transaction
 from tests.houses import Household
@@ -120,6 +124,7 @@ _ALL_LOADED = """() => Promise.all([document.fonts.ready, ...[...document.images
   return image.decode().catch(() => null);
 })]).then(() => true)"""
 _FACTS = "city=chino&material=sewage&low=1500&unit=gal&reached=storm_drain&known_at=2026-12-01T14%3A05"
+_HOOK = send("/staff/settings/webhooks", city="chino", name="Work orders", address="https://hooks.example.gov/spills")
 _BEGIN = send("/second-step/begin", current=GOOD)
 _ACID = "substance-0-name=sulfuric+acid&substance-0-amount=50&substance-0-unit=gal&substance-0-percent=93"
 
@@ -221,6 +226,13 @@ SCENES: tuple[Scene, ...] = (
     Scene("texts", "/staff/templates/chino", staff=True),
     Scene("text", "/staff/templates/chino/alert/sms/en", staff=True),
     Scene("account", "/staff/account", unfold, staff=True),
+    Scene("webhooks", "/staff/settings/webhooks", unfold, staff=True),
+    Scene("webhooks-fault", "/staff/settings/webhooks", send("/staff/settings/webhooks", name="", address="https://10.0.0.1/"), staff=True),
+    Scene("webhook-made", "/staff/settings/webhooks", _HOOK, staff=True),
+    Scene("webhook-paused", "/staff/settings/webhooks", both(_HOOK, both(unfold, press("Send nothing for now"))), staff=True),
+    Scene("due-times", "/staff/account/calendars", staff=True),
+    Scene("due-times-made", "/staff/account/calendars", send("/staff/account/calendars", city="chino", role="duty_officer"), staff=True),
+    Scene("due-times-fault", "/staff/account/calendars", send("/staff/account/calendars", role="king"), staff=True),
     Scene("account-fault", "/staff/account", send("/keys", current=GOOD), staff=True),
     Scene("provider-refused", "/staff/sign-in/provider/answer?error=access_denied", told_so, spanish=False),
     Scene("passkey-fault", "/staff/account", send("/passkeys"), staff=True),
@@ -231,11 +243,16 @@ SCENES: tuple[Scene, ...] = (
     Scene("person", "/staff/users/2", unfold, staff=True),
     Scene("staff-log", "/staff/users/log", staff=True),
     Scene("settings", "/staff/settings", staff=True),
+    Scene("retention", "/staff/retention", staff=True),
+    Scene("record-kept", "/staff/spills/{kept}/retention", unfold, staff=True),
+    Scene("record-past-its-time-fault", "/staff/spills/{old}/retention", send("/destroy"), staff=True),
+    Scene("certificate", "/staff/spills/{gone}/certificate", staff=True),
     Scene("packs", "/staff/packs", unfold, staff=True),
     Scene("packs-fault", "/staff/packs", send("/off"), staff=True),
     Scene("contacts", "/staff/contacts/chino", unfold, staff=True),
     Scene("contacts-fault", "/staff/contacts/chino", press("Add them", email="kim"), staff=True),
     Scene("contacts-last-one", "/staff/contacts/chino", press("Remove Grace"), staff=True),
+    Scene("ladders", "/staff/ladders/chino", unfold, staff=True),
     Scene("settings-check", "/staff/settings/check", staff=True),
     Scene("settings-test-message", "/staff/settings/check", press("Send me a test message"), staff=True),
     Scene("not-found-for-staff", "/staff/spills/SPL-2026-9999", staff=True),
@@ -336,7 +353,11 @@ async def _rehearse(show: Show) -> None:
         _, invitation = await accounts.invite(tx, ruth, "lee@chino.example", "Lee Park", {"chino": "officer"})
         show.tokens["invited"] = f"/staff/password/{invitation}"
     show.tokens |= await _merged(home)
+    show.tokens |= await _past_their_time(home)
     show.tokens |= await _links_of_the_discharger(home, reference)
+    async with transaction(home.house, "ruth@chino.example") as tx:
+        await packs_seen.take_note(tx)
+        await switch_off(tx, "chino", "chino/written-report-7-days", "The city council asked for it by resolution 2026-21.")
 
 
 async def _merged(home: Household) -> dict[str, str]:
@@ -352,7 +373,22 @@ async def _merged(home: Household) -> dict[str, str]:
         board = "Santa Ana Regional Water Quality Control Board"
         await refer(tx, spill, Referral(board, "duty desk", "email", "both reports and two photos", "it runs to their channel"))
         await assign(tx, spill, "ruth@chino.example")
+        await place_hold(tx, spill, "Vann v. City of Chino; by letter of counsel")
     return {"kept": kept, "duplicate": duplicate}
+
+
+async def _past_their_time(home: Household) -> dict[str, str]:
+    """Two reports that were closed six years ago, of which one record was destroyed; and a legal hold on the record of another."""
+    today, names = home.clock.at, {}
+    home.clock.jump(days=-6 * 365)
+    for name in ("old", "gone"):
+        reference = names[name] = await home.report(a_report(location=NOWHERE_NEAR, description="A bucket of paint, gone by now."))
+        async with transaction(home.house, "manager@chino.example") as tx:
+            await close(tx, await tx.spill(reference), {"en": "It had dried up."}, "manager")
+    home.clock.at = today
+    async with transaction(home.house, "ruth@chino.example") as tx:
+        await destroy(tx, await tx.spill(names["gone"]), "Schedule of May 2026, item 4")
+    return names
 
 
 async def _links_of_the_discharger(home: Household, reference: str) -> dict[str, str]:

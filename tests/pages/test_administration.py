@@ -29,7 +29,7 @@ async def test_one_page_says_how_each_city_of_an_administrator_is_set_up(site: S
         await api_keys.make(tx, mine, "Flow meter", ["report"], "chino", 30)
         await api_keys.make(tx, mine, "Long one", ["report"], "chino", 90)
     page = await ruth.get("/staff/settings")
-    assert [head.text for head in page.root.all("h2")][3:] == ["City of Chino, California"]
+    assert [head.text for head in page.root.all("h2")][4:] == ["City of Chino, California"]
     assert "Nobody fills director." in page.text
     assert "1 person; told now: Omar Reyes" in page.text
     assert f"Flow meter ({ADMINISTRATOR})" in page.text
@@ -90,6 +90,16 @@ async def test_a_test_message_goes_to_whoever_asks_for_it_and_is_noted(site: Sit
     assert (message["to"], message["subject"]) == (ADMINISTRATOR, "Test message of Spillclock")
     root = Staff("root@chino.example", "administrator", None)
     assert (await seen_by(site.home, root))[-1] == ("test:sent", ADMINISTRATOR, None)
+
+
+async def test_where_mail_is_set_wrongly_the_page_says_what_is_wrong(site: Site) -> None:
+    smtp = type(site.home.house.settings.smtp_url)("smtp://mail.example.gov")
+    changed = site.home.house.settings.model_copy(update={"smtp_url": smtp, "mail_from": ""})
+    site.app.app.state.house = replace(site.home.house, settings=changed)  # type: ignore[attr-defined]
+    done = await (await site.staff("administrator")).post("/staff/settings/test", {})
+    assert done.status == 200
+    assert "The test message did not go out." in done.text
+    assert "refused; SPILLCLOCK_MAIL_FROM: missing; right would be: spills@example.gov" in done.text
 
 
 async def test_nobody_sends_many_test_messages(site: Site) -> None:

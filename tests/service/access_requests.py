@@ -24,6 +24,7 @@ _SHIFT = {"starts_at": "2026-12-24T08:00:00-08:00", "ends_at": "2026-12-26T08:00
 _REPORT = {"description": "A manhole overflows.", "location": {"lat": 34.01, "lon": -117.69}, "material": "sewage"}
 _SPLIT = {"reason": "two", "description": "oil", "facts": {"material": "petroleum", "volume": {"quantity": 3, "unit": "gal"}}}
 _REFERRAL = {"agency": "cal-oes", "contact": "Ann Lee", "how": "telephone", "sent": "photos", "because": "it is on their land"}
+_WEBHOOK = {"city": "chino", "name": "Work orders", "address": "https://hooks.example.gov/spills"}
 _PASSWORD = {"password": "quite another, as long", "again": "quite another, as long"}
 
 
@@ -156,6 +157,7 @@ _PUBLIC: dict[str, Asked] = {
     "POST /act/{token}": Asked({"do": "seen"}),
     "POST /alerts": Asked({"cities": "chino", "address": "third@example.org", "channel": "email"}),
     "GET /advisories/{number}": Asked(path={"number": "advisory"}),
+    "GET /feeds/cap/{number}.xml": Asked(path={"number": "advisory"}),
     "GET /report/nearby": Asked(query="lat=34.01&lon=-117.69"),
     "GET /static": Asked(query="/spillclock.css"),
     "GET /static/fonts": Asked(query="/OFL.txt"),
@@ -204,8 +206,20 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/replies/settle": Asked({"reply": "{reply}"}),
     "POST /staff/replies/{number}/settle": Asked(path={"number": "reply"}),
     "POST /staff/suppressions/{number}/lift": Asked(_MORE, path={"number": "suppression"}),
+    "POST /staff/spills/{reference}/holds": Asked({"reason": "Vann v. City"}),
+    "POST /staff/spills/{reference}/holds/{number}/lift": Asked({"reason": "settled"}, path={"number": "hold"}),
+    "POST /staff/spills/{reference}/destroy": Asked({"reason": "schedule of May", "seen": "yes"}, path={"reference": "closed"}),
+    "GET /staff/spills/{reference}/certificate": Asked(path={"reference": "gone"}),
+    "POST /api/v1/spills/{reference}/holds": Asked(json={"reason": "Vann v. City"}),
+    "POST /api/v1/spills/{reference}/holds/{number}/lift": Asked(json={"reason": "settled"}, path={"number": "hold"}),
+    "POST /api/v1/spills/{reference}/destruction": Asked(json={"reason": "schedule of May"}, path={"reference": "closed"}),
+    "POST /api/v1/spills/{reference}/destruction [confirmed]": Asked(
+        json={"reason": "schedule of May", "confirm": True}, path={"reference": "closed"}),
     "POST /staff/packs/{city}/off": Asked({"rule": "chino/rwqcb-2-hours", "reason": "by letter of the board"}),
     "POST /staff/packs/{city}/on/{number}": Asked(path={"number": "switched_off"}),
+    "POST /api/v1/cities/{city}/contacts": Asked(json=_PERSON),
+    "PUT /api/v1/cities/{city}/contacts/{number}": Asked(json=_PERSON, path={"number": "contact"}),
+    "DELETE /api/v1/cities/{city}/contacts/{number}": Asked(path={"number": "contact"}),
     "POST /staff/contacts/{city}": Asked(_PERSON),
     "POST /staff/contacts/{city}/{number}": Asked(_PERSON, path={"number": "contact"}),
     "POST /staff/contacts/{city}/{number}/remove": Asked(path={"number": "contact"}),
@@ -239,6 +253,31 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/account/passkeys/begin": Asked({"name": "my phone"}),
     "POST /staff/account/passkeys/{number}/remove": Asked(path={"number": "passkey"}),
     "POST /staff/account/passkeys/{number}/remove [of somebody else]": Asked(path={"number": "lees_passkey"}),
+    **{f"GET /open311{path}.{{form}}": Asked(path={"form": "json"}) for path in ("/discovery", "/v2/discovery", "/v2/services")},
+    "GET /open311/v2/requests.{form}": Asked(path={"form": "json"}),
+    "GET /open311/v2/services/{code}.{form}": Asked(path={"code": "sewage", "form": "json"}),
+    "GET /open311/v2/requests/{name}.{form}": Asked(path={"name": "reference", "form": "json"}),
+    "GET /open311/v2/tokens/{token}.{form}": Asked(path={"form": "json"}),
+    "POST /open311/v2/requests.{form}": Asked({"service_code": "sewage", "lat": "34.01", "long": "-117.69"}, path={"form": "json"}),
+    "GET /staff/settings/webhooks/{number}": Asked(path={"number": "webhook"}),
+    "POST /staff/settings/webhooks": Asked(_WEBHOOK),
+    "POST /staff/settings/webhooks/{number}": Asked({"do": "test"}, path={"number": "webhook"}),
+    "GET /api/v1/webhooks": Asked(query="city=chino"),
+    "POST /api/v1/webhooks": Asked(json=_WEBHOOK),
+    "GET /api/v1/webhooks/{number}": Asked(path={"number": "webhook"}),
+    "PATCH /api/v1/webhooks/{number}": Asked(json={"name": "Other"}, path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/secret": Asked(path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/test": Asked(path={"number": "webhook"}),
+    "POST /api/v1/webhooks/{number}/again": Asked(
+        json={"since": "2026-12-01T00:00:00Z", "until": "2026-12-09T00:00:00Z"}, path={"number": "webhook"}
+    ),
+    "GET /api/v1/webhooks/{number}/deliveries": Asked(path={"number": "webhook"}),
+    "DELETE /api/v1/webhooks/{number}": Asked(path={"number": "webhook"}),
+    "POST /staff/account/calendars": Asked({"city": ""}),
+    "POST /staff/account/calendars/{number}/replace": Asked(path={"number": "due_times"}),
+    "POST /staff/account/calendars/{number}/replace [of somebody else]": Asked(path={"number": "lees_due_times"}),
+    "POST /staff/account/calendars/{number}/end": Asked(path={"number": "due_times"}),
+    "POST /staff/account/calendars/{number}/end [of somebody else]": Asked(path={"number": "lees_due_times"}),
     "POST /staff/account/keys": Asked({"name": "Pump 5", "scope": "report", "days": "90"}),
     "POST /staff/account/keys/{number}/revoke": Asked(path={"number": "key"}),
     "POST /staff/account/keys/{number}/revoke [of somebody else]": Asked(path={"number": "lees_key"}),

@@ -24,6 +24,8 @@ from service import (
     city_texts,
     closing,
     contacts,
+    due_calendars,
+    event_hooks,
     followups,
     invitations,
     kept_files,
@@ -32,6 +34,7 @@ from service import (
     parties,
     passkeys,
     replanning,
+    retention,
     rotas,
     saved_views,
     second_factor,
@@ -41,6 +44,7 @@ from service import (
 )
 from service.access import Staff
 from service.account_tables import Passkey
+from service.events import RecordDestroyed
 from service.held_reports import TRAP
 from service.incoming_bodies import Upload
 from service.kept_files import ATTACHMENT, PHOTO, Belonging
@@ -53,6 +57,7 @@ from tests.houses import Household, a_household
 from tests.notifiers.fake_twilio import TOKEN
 from tests.pictures import photo
 from tests.service.authenticator import Authenticator, text_of
+from tests.service.channels import Post
 from tests.service.people import ANN, GOOD, code_of, half, the, with_second_step
 from tests.service.test_advisories import tell
 from tests.service.test_passkeys import make as make_passkey
@@ -144,6 +149,11 @@ async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
     async with a_household(folder, **secrets) as home:
         made = Everybody(home)
+        home.channels["event_hook"] = Post("event_hook")
+        async with transaction(home.house, "test") as tx:
+            ruth = Staff("administrator@chino.example", "administrator", "chino")
+            hook, _ = await event_hooks.add(tx, ruth, "chino", "Work orders", "https://hooks.chino.example/spills", ["report:received"])
+            made.names["webhook"] = str(hook.id)
         await _spills(made)
         await _of_the_city(made)
         await _of_accounts(made)
@@ -160,7 +170,7 @@ async def _spills(made: Everybody) -> None:
     home, names = made.home, made.names
     await subscribe(home, "sub@example.org")
     contact = {"name": "Alma Ruiz", "email": "alma@example.org"}
-    for name in ("quiet", "closed", "one_open"):
+    for name in ("quiet", "closed", "one_open", "gone"):
         names[name] = await home.report(a_report(material="potable_water", volume=gallons(1)))
     names["held"] = await home.report(a_report(), staff=False, by_way_of="web", doubts=(TRAP,))
     names["elsewhere"] = await home.report(a_report(location=IN_ONTARIO))
@@ -170,13 +180,19 @@ async def _spills(made: Everybody) -> None:
     async with transaction(home.house, "officer@chino.example") as tx:
         await merging.merge(tx, await tx.spill(names["reference"]), await tx.spill(names["merged"]), "the same manhole")
     async with transaction(home.house, "manager@chino.example") as tx:
-        for name, most in (("quiet", None), ("closed", None), ("one_open", -1)):
+        for name, most in (("quiet", None), ("closed", None), ("gone", None), ("one_open", -1)):
             spill = await tx.spill(names[name])
             for row in (await closing.duties_in_the_way(tx, spill))[:most]:
                 await obligations.waive(tx, row, spill, "it was clean water")
         [row] = await closing.duties_in_the_way(tx, spill)
         names["open_duty"] = str(row.id)
-        await closing.close(tx, await tx.spill(names["closed"]), {"en": "It was clean water."}, "officer")
+        for name in ("closed", "gone"):
+            await closing.close(tx, await tx.spill(names[name]), {"en": "It was clean water."}, "officer")
+    async with transaction(home.house, "administrator@chino.example") as tx:
+        names["hold"] = str((await retention.place_hold(tx, await tx.spill(names["reference"]), "Vann v. City")).id)
+        spill = await tx.spill(names["gone"])  # as if its years were over
+        spill.destroyed_at = tx.now
+        await tx.record(spill, RecordDestroyed(counts={"sealed": 9}, law=[], allowed_from="2026-11-30T08:00:00Z", reason="schedule of May"))
     await home.name_discharger(names["reference"], "Golden Wok LLC", "owner@goldenwok.example")
     await home.name_discharger(names["elsewhere"], "Diner 24", "owner@diner.example")
     for who, purpose, name in (
@@ -264,6 +280,8 @@ async def _of_accounts(made: Everybody) -> None:
             made.own[who] = {"subscription": str(row.id), "session": str(other.id), "key": str(key.id), "account": str(account.id)}
             made.own[who]["passkey"] = str(mine.id)
             made.own[who]["view"] = str(view.id)
+            made.links["/calendar/"] = await due_calendars.make(tx, staff, None, "", mine=False)
+            made.own[who]["due_times"] = str((await due_calendars.of_account(tx, account))[0].id)
         made.own[who]["code"] = code_of(home, await the(home, account.email))
     made.names["elsewheres"] = made.own["elsewhere"]["account"]
     phone = Authenticator()
@@ -279,6 +297,8 @@ async def _of_accounts(made: Everybody) -> None:
         _, key = await api_keys.make(tx, staff, "Pump 4", ["report"], "chino", 90)
         made.names |= {"lee": str(lee.id), "lees_key": str(key.id), "lees_subscription": str((await subscriptions.add(tx, staff, {})).id)}
         tx.session.add(Passkey(account_id=lee.id or 0, key_id="bGVl", public_key="", handle="", name="phone", made_at=tx.now))
+        await due_calendars.make(tx, staff, None, "", mine=True)
+        made.names["lees_due_times"] = str((await due_calendars.of_account(tx, lee))[0].id)
         made.names["lees_view"] = str((await saved_views.keep(tx, staff, "Paint", "material=paint", "chino")).id)
         made.links["/staff/password/"] = invitation
         made.links["/staff/enter/"] = await access.issue(tx, lee, "link", access.LINK_LASTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pyotp
 import pytest
 
@@ -24,6 +25,16 @@ async def an_account(home: Household, email: str = ANN, role: str = "officer", c
         account = await access.add_account(tx, email, role, city)
         account.password = await home.house.passwords.hashed(password) if password else ""
         return account
+
+
+async def browser_of(home: Household, email: str = ANN) -> httpx.AsyncClient:
+    """A browser in which the owner of an account is signed in."""
+    async with transaction(home.house, "test") as tx:
+        session = await access.issue(tx, await access.account_of(tx, email), "session", access.SESSION_LASTS)
+    http = home.client()
+    http.cookies.set("spillclock_session", session)
+    http.headers["origin"] = "https://spills.example.gov"
+    return http
 
 
 async def the(home: Household, email: str = ANN) -> Account:

@@ -24,13 +24,15 @@ from tests.spills import IN_CHINO, IN_ONTARIO, a_report
 OLA = Staff("ola@chino.example", "officer", "chino")
 
 
-async def tell(home: Household, reference: str, kind: str = "advisory", metres: float | None = None, **words: str) -> Advisory:
+async def tell(
+    home: Household, reference: str, kind: str = "advisory", metres: float | None = None, staff: Staff = OLA, **words: str
+) -> Advisory:
     """Issue one with its draft's words."""
-    async with transaction(home.house, OLA.email) as tx:
+    async with transaction(home.house, staff.email) as tx:
         spill = await tx.spill(reference)
         chain = await chain_of(tx, spill)
         said = {**draft(home.house, spill, kind, standing_in(chain)), **{key.replace("_", "."): text for key, text in words.items()}}
-        return await issue(tx, OLA, spill, kind, said, metres, (chain[-1].id or 0) if chain else 0)
+        return await issue(tx, staff, spill, kind, said, metres, (chain[-1].id or 0) if chain else 0)
 
 
 async def many(home: Household, number: int, **given: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from notifiers import Outcome
 from service import identity_provider, passkeys, programs, settings_check, wiring
@@ -148,6 +149,11 @@ async def test_a_test_message_reaches_a_webhook_and_a_chat_room(given: dict[str,
         _, receipt = await settings_check.send_test(settings, f"{scheme}://127.0.0.1:{receiver.port}/topic", by)
     assert receipt.outcome is Outcome.ACCEPTED, receipt.detail
     assert len(receiver.taken) == 1
+
+
+async def test_a_test_message_by_mail_goes_out_where_twilio_is_set_in_part(tmp_path: Path) -> None:
+    _, receipt = await settings_check.send_test(Settings(home_dir=tmp_path, twilio_auth_token=SecretStr("half")), "ann@example.gov", None)
+    assert receipt.outcome is Outcome.ACCEPTED, receipt.detail
 
 
 async def test_without_a_provider_a_test_message_goes_to_the_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from notifiers import FileChannel, Outcome, Receipt
 from service.claims import claim
 from service.errors import Conflict
 from service.events import MessageAccepted, MessageGaveUp
+from service.leases import Leases
 from service.outbox import PATIENCE, Promise, next_message_at, promise, release_orphans
 from service.parties import Person
 from service.sending import Answers, deliver, hand_over, send
@@ -215,6 +216,11 @@ async def test_a_channel_that_breaks_loses_no_message_and_stops_no_worker(tmp_pa
         assert (again.outcome, again.may_be_double) == ("accepted", True)
 
 
+def at_work(home: Household, worker: str) -> tuple[Answers, Leases]:
+    """What a worker keeps while it sends."""
+    return Answers(home.house, worker), Leases(home.house, worker)
+
+
 class Cut(BaseException):
     """The process ends here, as far as the message is concerned."""
 
@@ -223,7 +229,7 @@ async def die_while_sending(home: Household, channel: Post) -> None:
     """A worker claims the message, hands it over, and is gone before it can record the answer."""
     [claimed] = await claim(home.house, "worker that dies", channel.name, 1)
     with pytest.raises(Cut):
-        await hand_over(home.house, channel, claimed)
+        await hand_over(home.house, channel, claimed, Leases(home.house, "worker that dies"))
 
 
 async def test_a_message_of_a_dead_worker_goes_out_again_after_its_lease_and_says_so(tmp_path: Path) -> None:
@@ -262,7 +268,7 @@ async def test_an_answer_after_the_lease_was_lost_moves_nothing(tmp_path: Path) 
     async with a_quiet_household(tmp_path, slow) as home:
         await a_promise(home)
         [claimed] = await claim(home.house, "slow worker", "email", 1)
-        sending = asyncio.create_task(send(home.house, slow, claimed, Answers(home.house, "slow worker")))
+        sending = asyncio.create_task(send(home.house, slow, claimed, *at_work(home, "slow worker")))
         await slow.reached.wait()
         home.clock.jump(seconds=home.house.settings.lease_seconds)
         quick = Post("email", Outcome.TRY_AGAIN)

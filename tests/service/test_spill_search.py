@@ -70,7 +70,19 @@ EXAMPLES: dict[type[SpillEvent], tuple[SpillEvent, str]] = {
         (events.OfficerAssigned(officer="lee@chino.example", before=""), "lee chino example"),
         (events.CauseFound(cause="roots", note="of an old fig", source="staff", before=""), "roots of an old fig"),
         (events.ParticularsRecorded(changes={"water_name": (None, "Mill Creek")}, source="staff", reason="the map"), "mill creek the map"),
-        (events.PersonalDestroyed(events=[1], basis="request", reason="she asked"), "she asked"),
+        (
+            events.PersonalDestroyed(
+                events=[1], basis="request", reason="she asked",
+                instead={"1": {"raw": {"description": "oil by [removed]", "contact": {"name": "Ann"}}}},
+            ),
+            "she asked oil by removed",
+        ),
+        (events.HoldPlaced(hold=1, reason="the suit of Vann"), "the suit of vann"),
+        (events.HoldLifted(hold=1, reason="it was settled"), "it was settled"),
+        (
+            events.RecordDestroyed(counts={}, law=[], allowed_from="2031-12-02T08:00:00Z", reason="the list of May"),
+            "the list of may",
+        ),
         (
             events.ReplyReceived(person="Omar", sender="+1", channel="sms", text="On my way", meaning="unknown"),
             "on my way",

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from deadlines import next_rung
+from deadlines import PlannedRung, next_rung
 from notifiers import Outcome
 from service.city_texts import own_texts
 from service.events import AcknowledgementExpired, ChannelChanged, ObligationMoved
@@ -123,17 +123,32 @@ async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRo
     events = await _said_at(tx, spill, rows)
     about: dict[int, Alert] = {}
     for row, obligation in sorted(rows, key=lambda pair: pair[0].promised_at):
-        told = _told(spill, row, obligation, events)
+        told = _told(spill, row, obligation, _ladder_of(tx, obligation), events)
         if told is not None:
             code = rows[0][0].code
             about[obligation.id or 0] = await alert_about(tx, spill, obligation, told, row.role, row.language, code)
     return alerts(list(about.values()), rows[0][0].channel) if about else None
 
 
-def _told(spill: Spill, row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:
+def _ladder_of(tx: Transaction, obligation: Obligation) -> list[PlannedRung]:
+    """The ladder of an obligation as planned now, worked out once for all whom it is told to."""
+    key = ("ladder", obligation.id, obligation.plan_no)
+    found: list[PlannedRung] | None = tx.memo.get(key)
+    if found is None:
+        found = tx.memo[key] = planned(obligation)
+    return found
+
+
+def _told(
+    spill: Spill,
+    row: MessageRow,
+    obligation: Obligation,
+    ladder: Sequence[PlannedRung],
+    events: Mapping[tuple[str, int, datetime], EventRow],
+) -> Told | None:
     """What the message was promised for; None where its rungs are no longer on the ladder."""
     names = steps_of(row.climb)
-    rungs = [rung for rung in planned(obligation) if rung.step in names]
+    rungs = [rung for rung in ladder if rung.step in names]
     if not rungs:
         return None
     expired = events.get((AcknowledgementExpired.kind, obligation.id or 0, row.promised_at))

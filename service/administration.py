@@ -40,7 +40,8 @@ class CityStanding:
 
     `calendar_left`: years, months (less than twelve), nothing; `calendar_until`: its last day. `texts`: kinds of message with words of its
     own. `staff_subscriptions`, `public_subscriptions`: those that hear of it. `ending_keys`: keys of people who work for it that end
-    within SOON, the first first, with the address of their owner and the moment (UTC).
+    within SOON, the first first, with the address of their owner, the number of the owner's account and the moment (UTC); `keys`: how many
+    count now.
     """
 
     city: str
@@ -50,7 +51,8 @@ class CityStanding:
     texts: int
     staff_subscriptions: int
     public_subscriptions: int
-    ending_keys: Sequence[tuple[str, str, datetime]]
+    ending_keys: Sequence[tuple[str, str, int, datetime]]
+    keys: int
 
     @property
     def unfilled(self) -> list[str]:
@@ -61,10 +63,10 @@ class CityStanding:
 async def standing_of_city(tx: Transaction, city: str) -> CityStanding:
     """How a served city is set up. Raises KeyError for one without a pack."""
     law = (await rulebook_of(tx)).law_of(city)
-    staff, public = await _subscriptions(tx, city)
+    (staff, public), keys = await _subscriptions(tx, city), await _keys(tx, city)
     return CityStanding(
         city, [await _role(tx, city, role) for role in ROLES], law.calendar.last_day, left_of(law, tx.now),
-        len(await own_texts(tx, city)), staff, public, await _ending_keys(tx, city),
+        len(await own_texts(tx, city)), staff, public, _ending(keys, tx.now + SOON), len(keys),
     )  # fmt: skip
 
 
@@ -89,13 +91,19 @@ async def _subscriptions(tx: Transaction, city: str) -> tuple[int, int]:
     return told["staff"], told["public"]
 
 
-async def _ending_keys(tx: Transaction, city: str) -> list[tuple[str, str, datetime]]:
+async def _keys(tx: Transaction, city: str) -> list[tuple[Credential, Account]]:
+    """The keys of programs that count now and are worth something in a city, those that end first first."""
     works_here = select(col(AccountRole.account_id)).where(or_(col(AccountRole.city).is_(None), col(AccountRole.city) == city))
     query = (
-        select(Credential, col(Account.email))
+        select(Credential, Account)
         .join(Account, col(Account.id) == col(Credential.account_id))
-        .where(*live(tx), col(Credential.expires_at) <= tx.now + SOON, col(Account.ended_at).is_(None))
+        .where(*live(tx), col(Account.ended_at).is_(None))
         .where(col(Credential.account_id).in_(works_here), or_(col(Credential.city).is_(None), col(Credential.city) == city))
         .order_by(col(Credential.expires_at), col(Credential.id))
     )
-    return [(key.name or key.hint, owner, key.expires_at) for key, owner in await tx.session.execute(query) if key.expires_at]
+    return [(key, owner) for key, owner in await tx.session.execute(query)]
+
+
+def _ending(keys: Sequence[tuple[Credential, Account]], until: datetime) -> list[tuple[str, str, int, datetime]]:
+    found = [(key, owner, key.expires_at) for key, owner in keys]
+    return [(key.name or key.hint, owner.email, owner.id or 0, at) for key, owner, at in found if at is not None and at <= until]

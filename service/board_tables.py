@@ -22,8 +22,12 @@ class BoardLine(SQLModel, table=True):
         Index("ix_board_line_order", "stands", "sort_at", "back"),
         Index("ix_board_line_city_order", "city", "stands", "sort_at", "back"),
         Index("ix_board_line_officer_order", "officer", "stands", "sort_at", "back"),
-        Index("ix_board_line_received_at", "received_at"),
-    )
+        # All that numbers are counted from, so that none of the wide rows is read for them.
+        Index(
+            "ix_board_line_numbers", "received_at", "spill_id", "stands", "city", "reference", "material", "cause", "gallons", "place",
+            "lat", "lon", "party", "notice_from", "noticed_at",
+        ),
+    )  # fmt: skip
     spill_id: int = Field(primary_key=True, foreign_key="spill.id", sa_column_kwargs={"autoincrement": False})
     reference: str = Field(unique=True, max_length=24)
     city: str | None = Field(default=None, max_length=40)

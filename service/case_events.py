@@ -80,6 +80,26 @@ class SpillReferred(SpillEvent):
     because: str
 
 
+class SpillForwarded(SpillEvent):
+    """The Open311 system of the city took it. `where`: its machine; `number`: what it is known by there; `by`: who had it sent."""
+
+    kind = "spill:forwarded"
+    where: str
+    number: str
+    words: str
+    by: str
+
+
+class ForwardAnswered(SpillEvent):
+    """The Open311 system of the city has news of it: `status` there (open, closed), and `notes` in its words."""
+
+    kind = "forward:answered"
+    where: str
+    number: str
+    status: str
+    notes: str
+
+
 class CauseFound(SpillEvent):
     """Why it came to the spill: a word of service/causes.py, empty where that is not known after all. `source`: by whom it is known."""
 

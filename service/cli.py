@@ -109,10 +109,28 @@ def _parser() -> argparse.ArgumentParser:
         command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
     )
     _backup_commands(command)
+    _simulate_arguments(command("simulate", _later("simulate"), "fill an empty database with a believable history, and measure it"))
+    _import_arguments(command("import", _later("import"), "take in the city's own sheet (CSV) of earlier spills, or try it with --dry-run"))
     doctor = command("doctor", _later("doctor"), "check settings, database, channels, ladders that reach nobody, calendars that end")
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
     return parser
+
+
+def _import_arguments(sheet: argparse.ArgumentParser) -> None:
+    sheet.add_argument("city", metavar="CITY", help="whose spills they are: chino")
+    sheet.add_argument("file", metavar="FILE", help="a CSV, in any encoding and with any delimiter, its headings in the first row")
+    sheet.add_argument("--dry-run", action="store_true", help="say what would become of each row, and keep nothing")
+    sheet.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FIELD=HEADING",
+        help="which column a field is (default: guessed); FIELD= leaves it out",
+    )
+    sheet.add_argument("--report", default="", metavar="FILE", help="write what became of each row there, as CSV")
+    sheet.add_argument("--all", action="store_true", help="print each row that is odd, not the first 20 alone")
+    sheet.add_argument("--alert-past", action="store_true", help="let clocks of the past run and alert as any (default: they are waived)")
 
 
 def _export_arguments(export: argparse.ArgumentParser) -> None:
@@ -230,6 +248,12 @@ def _retention_commands(commands: Any, command: Callable[..., argparse.ArgumentP
         made.add_argument("reason", metavar="REASON", help="why, and who said so; stays on record")
     destroy.add_argument("--reason", default="", metavar="TEXT", help="who decided it, and by which schedule or resolution")
     destroy.add_argument("--yes", action="store_true", help="destroy it; it cannot be brought back")
+
+
+def _simulate_arguments(simulate: argparse.ArgumentParser) -> None:
+    simulate.add_argument("--cities", type=int, default=482, metavar="NUMBER", help="as many reports as so many cities get (default: 482)")
+    simulate.add_argument("--years", type=float, default=5, metavar="YEARS", help="(default: 5)")
+    simulate.add_argument("--seed", type=int, default=1, metavar="NUMBER", help="another history of the same kind (default: 1)")
 
 
 def _rq_arguments(quantity: argparse.ArgumentParser) -> None:

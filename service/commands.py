@@ -22,6 +22,7 @@ from service import (
     backup_command,
     checkpoints,
     export_command,
+    import_command,
     office_days,
     parties,
     programs,
@@ -30,6 +31,7 @@ from service import (
     retention_command,
     rota_command,
     settings_check,
+    simulate_command,
     tracing,
 )
 from service.errors import BadInput, SpillclockError
@@ -282,6 +284,16 @@ def _retention_destroy(given: argparse.Namespace) -> int:
     return DONE
 
 
+def _import(given: argparse.Namespace) -> int:
+    async def work() -> None:
+        async with programs.open_house(read_settings()) as house:
+            async for line in import_command.import_sheet(house, given):
+                _say(line)
+
+    asyncio.run(work())
+    return DONE
+
+
 def _audit_key(_: argparse.Namespace) -> int:
     async def work() -> str:
         async with programs.open_house(read_settings()) as house:
@@ -335,9 +347,11 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "audit_verify": _audit_verify,
     "audit_export": _audit_export,
     "export": _export,
+    "import": _import,
     "audit_key": _audit_key,
     "audit_checkpoint": _audit_checkpoint,
     "backup": _told(backup_command.backup),
     "restore": _told(backup_command.put_back),
+    "simulate": _told(simulate_command.simulate),
     "doctor": _doctor,
 }

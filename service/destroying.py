@@ -5,7 +5,10 @@ What is open of it stays, and the chain with it, for the chain covers a commitme
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from typing import Any
 
 from sqlalchemy import select, text, update
@@ -16,7 +19,7 @@ from service.events import PersonalDestroyed, read_event
 from service.personal import PERSONAL
 from service.spills import stated
 from service.tables import EventRow, Spill
-from service.transaction import Transaction
+from service.transaction import House, Transaction
 
 RETENTION, REQUEST, REDACTION = "retention", "request", "redaction"
 BASES = (RETENTION, REQUEST, REDACTION)
@@ -33,8 +36,9 @@ async def destroy_sealed(
     """Destroy what is sealed of these events of a spill, by number. Returns of how many it was there.
 
     `basis`: retention, request or redaction; `instead`: what is shown in its place, by number and field, such as a text with a name masked.
-    What was destroyed before, and what has nothing sealed, is passed over; where nothing is left, nothing is recorded. It is gone from the
-    tables with the commit; backups keep it until they are replaced. Raises BadInput with one line a fault.
+    What was destroyed before, and what has nothing sealed, is passed over; where nothing is left, nothing is recorded. What an earlier
+    destruction shows in place of something is itself destroyed with the event that says so, which takes `instead` as well: {reason,
+    instead}. It is gone from the tables with the commit; backups keep it until they are replaced. Raises BadInput with one line a fault.
     """
     query = select(EventRow).where(col(EventRow.spill_id) == spill.id, col(EventRow.id).in_(events)).order_by(col(EventRow.id))
     rows = {row.id or 0: row for row in (await tx.session.execute(query)).scalars()}
@@ -44,7 +48,11 @@ async def destroy_sealed(
     sealed = [number for number, row in rows.items() if row.sealed is not None]
     if not sealed:
         return 0
-    in_place = {str(number): shown[number] for number in sealed if number in shown}
+    in_place: dict[str, dict[str, Any]] = {}
+    for one in sealed:
+        if rows[one].kind == PersonalDestroyed.kind and one in shown:  # what it showed of others is shown from here on
+            in_place |= dict(shown[one].pop("instead", {}))
+    in_place |= {str(number): shown[number] for number in sealed if shown.get(number)}
     await tx.record(spill, PersonalDestroyed(events=sealed, basis=basis, reason=stated(reason), instead=in_place))
     await tx.session.flush()
     says = select(col(EventRow.id)).where(col(EventRow.spill_id) == spill.id, col(EventRow.kind) == PersonalDestroyed.kind)
@@ -55,6 +63,17 @@ async def destroy_sealed(
     await tx.session.execute(gone, execution_options={"synchronize_session": False})
     await tx.session.execute(query, execution_options={"populate_existing": True})
     return len(sealed)
+
+
+async def empty_log(house: House) -> None:
+    """After a commit that destroyed something: empty SQLite's write-ahead log, which holds what its pages held before."""
+    if house.settings.is_embedded and house.engine.url.database:
+        await asyncio.to_thread(_empty_log, house.engine.url.database)
+
+
+def _empty_log(path: str) -> None:
+    with closing(sqlite3.connect(path, timeout=15)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _faults(

@@ -9,7 +9,6 @@ with the reports merged into it; their files are removed from the disk after it,
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,7 +37,7 @@ from sqlmodel import SQLModel, col
 from deadlines import as_z
 from notifiers import blank
 from service import board, kept_files, public_record, spill_search, staff_log
-from service.destroying import RETENTION, destroy_sealed
+from service.destroying import RETENTION, destroy_sealed, empty_log
 from service.errors import BadInput, Conflict
 from service.events import RecordDestroyed
 from service.personal import REMOVED
@@ -349,20 +348,11 @@ def _allowed(kept: Kept) -> str:
 async def finish(house: House, destroyed: Destroyed) -> int:
     """Once it is committed: remove from the disk what no record names any more. Returns how many files that were.
 
-    Cut off, it is done by the sweep of files. SQLite's write-ahead log is emptied, for it holds what the pages held before.
+    Cut off, it is done by the sweep of files.
     """
     removed = await kept_files.remove_unnamed(house, destroyed.digests)
-    if house.settings.is_embedded and house.engine.url.database:
-        await asyncio.to_thread(_empty_log, house.engine.url.database)
+    await empty_log(house)
     return removed
-
-
-def _empty_log(path: str) -> None:
-    connection = sqlite3.connect(path, timeout=15)
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
 
 
 async def destroy_record(house: House, actor: str, reference: str, reason: str, check: Callable[[Spill], None]) -> Destroyed:

@@ -1,4 +1,4 @@
-"""The tables of the doors to other systems: private addresses of calendars, and who is sent events."""
+"""The tables of the doors to other systems: private addresses of calendars, who is sent events, what was handed on."""
 
 # No `from __future__ import annotations` here: SQLModel reads the annotations at run time.
 from datetime import datetime
@@ -51,3 +51,26 @@ class EventHook(SQLModel, table=True):
     again_to: int | None = None
     # How often sending began anew: the same record may be promised once in each.
     run: int = 0
+
+
+class ForwardedSpill(SQLModel, table=True):
+    """A spill that is handed on to the Open311 system of its city, and what became of it there."""
+
+    __tablename__ = "forwarded_spill"
+    id: int | None = Field(default=None, primary_key=True)
+    spill_id: int = Field(foreign_key="spill.id", index=True)
+    words: str = text_column()
+    made_by: str = Field(max_length=320)
+    made_at: datetime
+    # waiting, sent, closed; refused, unclear, given_up
+    state: str = Field(max_length=12)
+    tries: int = 0
+    # When to send it, or to ask for news; and what went wrong last.
+    next_at: datetime | None = Field(default=None, index=True)
+    problem: str = text_column()
+    # What it is known by there, and what is known of it.
+    number: str = Field(default="", max_length=100)
+    token: str = Field(default="", max_length=100)
+    status: str = Field(default="", max_length=20)
+    notes: str = text_column()
+    answered_at: datetime | None = None

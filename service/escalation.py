@@ -83,7 +83,8 @@ async def begin(tx: Transaction, recorded: Recorded) -> None:
         await outbox.cancel(tx, obligation)
     outbox.plan_anew(tx, obligation)
     obligation.climbed_to = None
-    rungs = planned(obligation) if obligation.state in OPEN_STATES else []
+    is_past = tx.rests_before is not None and obligation.due_at is not None and obligation.due_at < tx.rests_before
+    rungs = planned(obligation) if obligation.state in OPEN_STATES and not is_past else []
     obligation.next_at = rungs[0].at if rungs else None
     if obligation.next_at is not None and obligation.next_at <= tx.now:
         await climb(tx, recorded.spill, obligation, rungs, changed=moved, told=told)

@@ -8,6 +8,7 @@ from service.case_events import CauseFound as CauseFound
 from service.case_events import DuplicateGivenBack as DuplicateGivenBack
 from service.case_events import DuplicateTaken as DuplicateTaken
 from service.case_events import ForgetAsked as ForgetAsked
+from service.case_events import ForwardAnswered as ForwardAnswered
 from service.case_events import HoldLifted as HoldLifted
 from service.case_events import HoldPlaced as HoldPlaced
 from service.case_events import OfficerAssigned as OfficerAssigned
@@ -15,6 +16,7 @@ from service.case_events import ParticularsRecorded as ParticularsRecorded
 from service.case_events import PersonalDestroyed as PersonalDestroyed
 from service.case_events import RecordDestroyed as RecordDestroyed
 from service.case_events import ReporterForgotten as ReporterForgotten
+from service.case_events import SpillForwarded as SpillForwarded
 from service.case_events import SpillMerged as SpillMerged
 from service.case_events import SpillReferred as SpillReferred
 from service.case_events import SpillSplit as SpillSplit

@@ -110,6 +110,22 @@ def copy_of(files: Path, digest: str, *, small: bool) -> Path:
     return path_of(files, digest).with_name(f"{digest}.{SMALL_NAME if small else LARGE_NAME}")
 
 
+def copy_as_content(files: Path, digest: str, now: datetime) -> tuple[str, int] | None:
+    """Put the copy that is shown of some content beside it, as content of its own: its digest and size; None where there is no copy.
+
+    What the camera noted in the original is not in it. As with all content, it is on the disk before anybody is told of it.
+    """
+    large, small = copy_of(files, digest, small=False), copy_of(files, digest, small=True)
+    if not large.exists() or not small.exists():
+        return None
+    with incoming(files, now) as folder, large.open("rb") as source:
+        taken = take(source, folder, large.stat().st_size)
+        shutil.copyfile(large, folder / LARGE_NAME)
+        shutil.copyfile(small, folder / SMALL_NAME)
+        place(files, taken, now, with_copies=True)
+    return taken.digest, taken.size
+
+
 def paths_of(files: Path, digest: str) -> list[Path]:
     """Some content and the copies that are shown of it, where they are; the content is named whether it is there or not."""
     copies = [copy_of(files, digest, small=small) for small in (False, True)]

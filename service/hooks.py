@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse, Response
 
 from notifiers.spoken import spoken
 from notifiers.voice import call_twiml, goodbye_twiml, recorded_twiml
-from service import bounces, receipts, replies
+from service import bounces, mailed_reports, receipts, replies
 from service.errors import NotAllowed, NotKnown
-from service.incoming_bodies import read_mail
+from service.incoming_bodies import MAX_MAIL_BYTES, read_mail
 from service.settings import Settings
 from service.transaction import House, transaction
 
@@ -109,6 +109,15 @@ async def mail(request: Request) -> Response:
     _require_secret(request, house.settings.mail_hook_secret.get_secret_value())
     raw, recipient = await read_mail(request)
     return JSONResponse({"taken": await bounces.take_mail(house, raw, recipient or request.query_params.get("recipient", ""))}, 202)
+
+
+@router.post("/mail/report")
+async def mailed_report(request: Request) -> Response:
+    """A mail to the mailbox for reports, whole, from a pipe or a provider's inbound route as above. It becomes a report."""
+    house = _house(request)
+    _require_secret(request, house.settings.mail_hook_secret.get_secret_value())
+    raw, _ = await read_mail(request, MAX_MAIL_BYTES)
+    return JSONResponse({"taken": await mailed_reports.take_report(house, raw)}, 202)
 
 
 def _require_secret(request: Request, secret: str) -> None:

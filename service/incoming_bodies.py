@@ -114,8 +114,8 @@ async def read_form(request: Request) -> tuple[dict[str, list[str]], dict[str, l
     return texts, files
 
 
-async def read_mail(request: Request) -> tuple[bytes, str]:
-    """The first megabyte of a mail as it came, or as a field of a form, and whom the form says that it was delivered to; empty for nobody.
+async def read_mail(request: Request, most: int = READ_OF_MAIL_BYTES) -> tuple[bytes, str]:
+    """The beginning of a mail as it came, or as a field of a form, and whom the form says that it was delivered to; empty for nobody.
 
     Raises TooLarge for one over 50 MB, BadInput for a form that cannot be read.
     """
@@ -125,7 +125,7 @@ async def read_mail(request: Request) -> tuple[bytes, str]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in _FORMS:
         kept = bytearray()
         async for chunk in request.stream():
-            kept += chunk[: READ_OF_MAIL_BYTES - len(kept)]
+            kept += chunk[: most - len(kept)]
         return bytes(kept), ""
     if allowance is not None:
         allowance.request = request
@@ -134,7 +134,7 @@ async def read_mail(request: Request) -> tuple[bytes, str]:
     except HTTPException as error:
         raise BadInput("this form cannot be read", [f"form: {error.detail}; right would be: the mail as the field email"]) from None
     found = next((fields[name] for name in _MAIL_FIELDS if fields.get(name)), "")
-    raw = found[:READ_OF_MAIL_BYTES].encode("utf-8", "surrogateescape") if isinstance(found, str) else await found.read(READ_OF_MAIL_BYTES)
+    raw = found[:most].encode("utf-8", "surrogateescape") if isinstance(found, str) else await found.read(most)
     return raw, str(fields.get("recipient") or "")
 
 

@@ -34,6 +34,10 @@ _NO_DESCRIPTION = "no description"
 # that no message can reach is told to the reporter, who can put it right.
 _ROUTINE_FLAGS = (_NO_VOLUME, _NO_DESCRIPTION, NO_MESSAGE, *IN_WORDS)
 PUBLIC_KEYS = ("description", "location", "seen_at", "material", "volume", "reached", "contact", "language", "said")
+# Where the raw record of a report from a sheet keeps the row as it came.
+IMPORTED = "imported"
+# And where that of one by mail keeps its subject, and what of it was not kept.
+MAILED = "mail"
 PRIVACIES = ("anonymous", "confidential", "named")
 _LONGEST_TEXT = 20_000
 _FUTURE_SLACK = timedelta(minutes=5)
@@ -94,6 +98,21 @@ async def take_in(house: House, arrival: Arrival) -> Intake:
         return await _put_to_the_law(house, reference, arrival.sender)
     except Exception as error:  # house-skip: swallowed - the report is safe; the failure becomes an event, an alarm and a retry
         return await _keep_and_flag(house, reference, error)
+
+
+async def take_in_past(tx: Transaction, arrival: Arrival, rests_before: datetime | None) -> tuple[Spill, bool]:
+    """Take in a report of the city's own past, from its sheets, in the running transaction: the spill, and whether it was there before.
+
+    Nobody is asked to look at it, and subscribers hear nothing of it. Clocks due before `rests_before` alert nobody; None: all do.
+    Raises BadInput where its key came with another body.
+    """
+    kept = await _kept_answer(tx, arrival)
+    if kept is not None:
+        return await tx.spill(kept.reference), True
+    tx.quietly, tx.rests_before = True, rests_before
+    spill = await _store(tx, arrival)
+    await read_and_assess(tx, spill)
+    return spill, False
 
 
 async def _kept_answer(tx: Transaction, arrival: Arrival) -> Intake | None:
@@ -207,6 +226,8 @@ async def read_and_assess(tx: Transaction, spill: Spill) -> None:
         return
     changes: dict[str, tuple[Any, Any]] = {key: (None, value) for key, value in reading.facts.items()}
     await tx.record(spill, FactsRecorded(changes=changes, reason=AS_IT_CAME))
+    if tx.quietly:
+        return
     if spill.city is None:
         await tx.record(
             spill, TriageAsked(reason="its place is in no city served here" if reading.lat is not None else "its city is not known")
@@ -226,7 +247,7 @@ def _read(tx: Transaction, raw: Mapping[str, Any], *, is_staff: bool, received_a
     if not is_staff and staff_only:
         reading.flags.append(f"only staff may state: {', '.join(staff_only)}; kept in the record, not used")
         known = {key: value for key, value in known.items() if key in PUBLIC_KEYS}
-    unknown = sorted(clean(key)[:60] for key in set(given) - set(PUBLIC_KEYS) - set(FACT_KEYS))
+    unknown = sorted(clean(key)[:60] for key in set(given) - set(PUBLIC_KEYS) - set(FACT_KEYS) - {IMPORTED, MAILED})
     if unknown:
         reading.flags.append(f"not understood: {', '.join(unknown[:20])}; kept in the record")
     if "jurisdiction" not in known and reading.facts.get("jurisdiction"):

@@ -42,8 +42,6 @@ _LONGEST_NAME = 120
 _WAIT_SECONDS = 30.0
 _SWEPT_AFTER = timedelta(days=1)
 _SWEPT_AT_ONCE = 200
-# Content that was put on the disk so lately may be about to be kept with another spill.
-_JUST_SENT = timedelta(minutes=10)
 _LONGEST_ANSWER = 4_000
 
 
@@ -320,9 +318,10 @@ async def sweep(house: House) -> int:
 async def remove_unnamed(house: House, digests: Collection[str]) -> int:
     """Remove content that no record names any more, as after the record that did was destroyed. Returns how many files that were.
 
-    What somebody else sent as well stays. Where this is cut off, `sweep` does the rest.
+    What another record names stays. Whoever is sending the very same content at this moment is told to send it again (`keep`). Where this
+    is cut off, `sweep` does the rest.
     """
-    return await _remove_unnamed(house, digests, house.now() - _JUST_SENT)
+    return await _remove_unnamed(house, digests, house.now() + timedelta(seconds=1))
 
 
 async def _remove_unnamed(house: House, digests: Collection[str], before: datetime) -> int:

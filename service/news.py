@@ -102,7 +102,7 @@ async def _standing(tx: Transaction) -> Sequence[_Asked]:
 async def note(tx: Transaction, recorded: Recorded) -> None:
     """Reaction to what subscribers may ask for: an item for each subscription that asks for it."""
     standing = await _standing(tx)
-    if not standing:
+    if not standing or tx.quietly:
         return
     for new in await _news(tx, recorded.spill, recorded.event, recorded.happened_at):
         asking = [one.id for one in standing if one.wants_stage(new.stage) and one.wants_spill(recorded.spill)]

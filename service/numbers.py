@@ -6,6 +6,7 @@ How each is counted stands in HOW, and on the page, so that anybody can count af
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,11 +35,15 @@ HOW = (
 )
 _NEAR_METERS = 75.0
 _METERS_A_DEGREE = 111_320.0
+# More than a 75-meter grid has cells from west to east, so that one number tells row and place; and the steps to a cell and around it.
+_CELLS_A_ROW = 10_000_000
+_AROUND = tuple(up * _CELLS_A_ROW + over for up in (-1, 0, 1) for over in (-1, 0, 1))
 # A record that must be kept for years is nothing that is done in time.
 _KEEPING = "retention"
 _DECIDED = ("met", "met_late", "waived")
 LONGEST = timedelta(days=5 * 366)
-_COUNTED = ("open", "closed")
+# What is left out, and not what is counted: by the latter databases would look up every line there is.
+_NOT_COUNTED = ("merged", "held", "coming")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +193,8 @@ async def count(tx: Transaction, staff: Staff, stretch: Stretch, city: str | Non
     months = stretch.months()
     kept, by_month = await _kept(tx, mine, months, [month.bounds(zone)[0] for month in months], over)
     lines = await _lines(tx, mine, begins, over)
-    received = Counter(_month_of(months, line.received_at, zone) for line in lines)
+    ends = [month.bounds(zone)[1] for month in months]
+    received = Counter(months[bisect_right(ends, line.received_at)].first for line in lines)
     return Numbers(
         stretch, Counter(line.city for line in lines), kept,
         {month.first: (received[month.first], by_month.get(number, Kept())) for number, month in enumerate(months)},
@@ -197,17 +203,12 @@ async def count(tx: Transaction, staff: Staff, stretch: Stretch, city: str | Non
 
 
 def _of(staff: Staff, city: str | None) -> list[ColumnElement[bool]]:
-    asked: list[ColumnElement[bool]] = [col(BoardLine.stands).in_(_COUNTED)]
+    asked: list[ColumnElement[bool]] = [col(BoardLine.stands).not_in(_NOT_COUNTED)]
     if staff.cities is not None:
         asked.append(or_(col(BoardLine.city).in_(staff.cities), col(BoardLine.city).is_(None)))
     if city is not None:
         asked.append(col(BoardLine.city) == city)
     return asked
-
-
-def _month_of(months: Sequence[Stretch], at: datetime, zone: ZoneInfo) -> date:
-    day = at.astimezone(zone).date()
-    return next(month.first for month in months if month.first <= day <= month.last)
 
 
 # -- duties
@@ -312,21 +313,21 @@ def _parties(lines: Iterable[Any]) -> list[Repeat]:
 def _places(lines: Iterable[Any]) -> list[Repeat]:
     """Spills within 75 meters of the first one there. A grid of that width tells which ones to compare with."""
     groups: list[list[Any]] = []
-    cells: dict[tuple[int, int], list[list[Any]]] = {}
+    cells: dict[int, list[tuple[tuple[float, float], list[Any]]]] = {}
     addresses: dict[tuple[str | None, str], list[Any]] = {}
     for line in lines:
         if line.lat is None or line.lon is None:
             if line.place:
                 addresses.setdefault((line.city, " ".join(line.place.casefold().split())), []).append(line)
             continue
-        x, y = _meters(line)
-        row, column = math.floor(y / _NEAR_METERS), math.floor(x / _NEAR_METERS)
-        around = (group for up in (-1, 0, 1) for over in (-1, 0, 1) for group in cells.get((row + up, column + over), ()))
-        near = next((group for group in around if math.dist(_meters(group[0]), (x, y)) <= _NEAR_METERS), None)
+        here = _meters(line)
+        cell = math.floor(here[1] / _NEAR_METERS) * _CELLS_A_ROW + math.floor(here[0] / _NEAR_METERS)
+        around = (one for step in _AROUND for one in cells.get(cell + step, ()))
+        near = next((group for first, group in around if math.dist(first, here) <= _NEAR_METERS), None)
         if near is None:
             near = []
             groups.append(near)
-            cells.setdefault((row, column), []).append(near)
+            cells.setdefault(cell, []).append((here, near))
         near.append(line)
     return _repeats((next((one.place for one in reversed(group) if one.place), ""), group) for group in (*groups, *addresses.values()))
 

@@ -1,7 +1,7 @@
 """Putting a backup back: beside what is there, made ready and checked, and then in its place in one step.
 
 A backup knows nothing of what was sent since. What is due in it may have gone out, so it is dealt with as what a worker claimed and did
-not answer for: it goes out marked as possibly double, or, where the operator says so, not at all. docs/decisions/0024 has the reasons.
+not answer for: it goes out marked as possibly double, or, where the operator says so, not at all. docs/decisions/0025 has the reasons.
 """
 
 from __future__ import annotations

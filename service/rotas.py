@@ -24,6 +24,7 @@ from service.transaction import Transaction
 _TIME = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d")
 _LONGEST_NAME, _LONGEST_REASON = 200, 500
 _LONGEST_TURN_DAYS = 366
+_LARGEST = 2**31 - 1
 _LONGEST_SHIFT = timedelta(days=400)
 
 
@@ -47,10 +48,10 @@ async def rotas_of(tx: Transaction, city: str | None = None, *, ended: bool = Fa
     return list((await tx.session.execute(select(Rota).where(*mine).order_by(col(Rota.city), col(Rota.id)))).scalars())
 
 
-async def rota_of(tx: Transaction, number: int, is_theirs: Callable[[str], bool] = lambda city: True) -> Rota:
-    """A rota that has not ended. Raises NotKnown, also for one of a city that is not theirs who ask."""
-    rota = await tx.session.get(Rota, number)
-    if rota is None or rota.ended_at is not None or not is_theirs(rota.city):
+async def rota_of(tx: Transaction, number: int, is_theirs: Callable[[str], bool] = lambda city: True, *, ended: bool = False) -> Rota:
+    """A rota that has not ended, or with `ended` one that has. Raises NotKnown, also for one of a city that is not theirs who ask."""
+    rota = await tx.session.get(Rota, number) if number <= _LARGEST else None
+    if rota is None or (rota.ended_at is not None) != ended or not is_theirs(rota.city):
         raise NotKnown(f"there is no rota {number}; see them with: spillclock rota list")
     return rota
 
@@ -117,6 +118,16 @@ async def end_rota(tx: Transaction, number: int) -> Rota:
     return rota
 
 
+async def resume_rota(tx: Transaction, number: int) -> Rota:
+    """Let a rota that was ended count again, as it was; who was taken out of the role since stands in it no more. Raises NotKnown."""
+    rota = await rota_of(tx, number, ended=True)
+    rota.ended_at = None
+    await tx.session.flush()
+    forget_rosters(tx)
+    await staff_log.note(tx, "rota:resumed", city=rota.city, rota=rota.id, name=rota.name)
+    return rota
+
+
 async def add_shift(
     tx: Transaction, number: int, contact: int, starts_at: datetime, ends_at: datetime, reason: str = "", *, holiday: bool = False
 ) -> Shift:
@@ -148,7 +159,7 @@ async def add_shift(
 async def remove_shift(tx: Transaction, number: int, shift_number: int) -> Rota:
     """Take an override or a holiday out; it stays on record. Raises NotKnown."""
     rota = await rota_of(tx, number)
-    shift = await tx.session.get(Shift, shift_number)
+    shift = await tx.session.get(Shift, shift_number) if shift_number <= _LARGEST else None
     if shift is None or shift.rota_id != number or shift.removed_at is not None or shift.kind == IMPORTED:
         raise NotKnown(f"rota {number} has no override {shift_number}; see them with: spillclock rota list")
     shift.removed_at = tx.now

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
@@ -86,6 +88,8 @@ class Settings(PackSettings, ProviderSettings):
     # Where mail bounces to, and the secret by which inbound mail is taken; without the secret there is no way for it to us.
     bounce_address: str = ""
     mail_hook_secret: SecretStr = SecretStr("")
+    # A Maildir that a mail server lays mail for reports into; read every ten seconds.
+    report_maildir: Path | None = None
     # Asked for by GET every so many minutes while all is well; and the token that /metrics needs (without: this machine alone).
     deadman_url: SecretStr = SecretStr("")
     deadman_minutes: float = Field(default=5, gt=0, le=1440)
@@ -95,6 +99,9 @@ class Settings(PackSettings, ProviderSettings):
     checkpoint_hours: float = Field(default=24, ge=0.25, le=24 * 31)
     # For how many years after its closing the city keeps a record that no law keeps longer.
     keep_years: int = Field(default=5, le=100)
+    # The Open311 systems that spills are handed on to: chino=https://311.chino.gov/open311/v2?service_code=SPILL&api_key=..., with blanks
+    # between several.
+    open311_forward: SecretStr = SecretStr("")
     # The proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas; empty where there is none.
     trusted_proxies: str = "127.0.0.1,::1"
     # How many times the limits of service/turnstile.py one sender is given; 0 switches them off.
@@ -128,12 +135,28 @@ class Settings(PackSettings, ProviderSettings):
     def _hook_secret_is_long(cls, value: SecretStr) -> SecretStr:
         return _long_enough(value, "it is too short to keep forged mail out")
 
+    @field_validator("report_maildir", mode="before")
+    @classmethod
+    def _maildir_is_one(cls, value: object) -> object:
+        if value in (None, ""):
+            return None
+        if not (Path(str(value)) / "new").is_dir():
+            raise ValueError(f"{str(value)!r} is no Maildir; right would be: a folder with a folder `new` in it, or nothing")
+        return value
+
     @field_validator("deadman_url")
     @classmethod
     def _deadman_is_http(cls, value: SecretStr) -> SecretStr:
         parts = urlsplit(value.get_secret_value())
         if value.get_secret_value() and (parts.scheme not in ("http", "https") or not parts.netloc):
             raise ValueError("it is no web address; right would be: https://hc.example.org/ping/..., or nothing")
+        return value
+
+    @field_validator("open311_forward")
+    @classmethod
+    def _forwards_can_be_read(cls, value: SecretStr) -> SecretStr:
+        for number, part in enumerate(value.get_secret_value().split(), 1):
+            _read_forward(part, number)
         return value
 
     @field_validator("metrics_token")
@@ -227,6 +250,11 @@ class Settings(PackSettings, ProviderSettings):
         return tuple((_way_to(address), address) for address in dict.fromkeys(_listed(self.checkpoint_to)))
 
     @property
+    def forwards(self) -> Mapping[str, Forward]:
+        """The Open311 system that spills of a city are handed on to, by city."""
+        return dict(_read_forward(part, number) for number, part in enumerate(self.open311_forward.get_secret_value().split(), 1))
+
+    @property
     def served(self) -> tuple[str, ...]:
         """The pack ids of the cities that are served, in the order given; empty where every city with a pack is."""
         return tuple(dict.fromkeys(_listed(self.cities)))
@@ -304,6 +332,34 @@ class Settings(PackSettings, ProviderSettings):
         finally:
             draft.unlink()
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """An Open311 system of a city: its endpoint without a slash, the service that a spill is there, and what it asks of callers."""
+
+    url: str
+    service_code: str
+    jurisdiction_id: str = ""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def host(self) -> str:
+        """The name of its machine, for people."""
+        return urlsplit(self.url).hostname or ""
+
+
+def _read_forward(part: str, number: int) -> tuple[str, Forward]:
+    """One entry of OPEN311_FORWARD. Raises ValueError without repeating it: it may hold a key."""
+    city, equals, address = part.partition("=")
+    parts = urlsplit(address)
+    asked = dict(parse_qsl(parts.query))
+    unknown = sorted(set(asked) - {"service_code", "jurisdiction_id", "api_key"})
+    if not equals or parts.scheme not in ("http", "https") or not parts.hostname or not asked.get("service_code") or unknown:
+        right = "chino=https://311.example.gov/open311/v2?service_code=SPILL, and where they are needed &jurisdiction_id= and &api_key="
+        raise ValueError(f"entry {number} cannot be read; right would be: {right}")
+    url = parts._replace(query="", fragment="").geturl().rstrip("/")
+    return city.strip(), Forward(url, asked["service_code"], asked.get("jurisdiction_id", ""), asked.get("api_key", ""))
 
 
 def _listed(value: str) -> list[str]:

@@ -118,6 +118,8 @@ SEARCHED: Mapping[type[SpillEvent], Said] = {
     events.DuplicateGivenBack: _of("reason"),
     events.SpillSplit: _of("part", "reason"),
     events.SplitOff: _of("origin", "reason"),
+    events.SpillForwarded: _of("where", "number", "words"),
+    events.ForwardAnswered: _of("number", "notes"),
     events.SpillReferred: _of("agency", "contact", "sent", "because"),
     events.OfficerAssigned: _of("officer"),
     events.CauseFound: _of("cause", "note"),
@@ -234,6 +236,11 @@ async def forget(tx: Transaction, spill_id: int) -> None:
     taken = "UPDATE spill_words SET words = '', forgotten_to = :last WHERE spill_id = :spill"
     await tx.session.execute(text(taken), {"last": await tx.session.scalar(select(last)) or 0, "spill": spill_id})
     await feed(tx, [spill_id])
+    await settle(tx)
+
+
+async def settle(tx: Transaction) -> None:
+    """Leave nothing of words that were taken away in the index."""
     if tx.house.settings.is_embedded:  # else the words stay in its file until its parts are merged some day
         await tx.session.execute(text(f"INSERT INTO {INDEX}({INDEX}) VALUES ('optimize')"))  # noqa: S608 - no input in it
 

@@ -187,6 +187,9 @@ class Transaction:
         self.now = now
         self.actor = actor
         self.wakes_worker = False
+        # The city's past is taken in: subscribers hear nothing of it, and no ladder of a clock that was due before is climbed.
+        self.quietly = False
+        self.rests_before: datetime | None = None
         # What was looked up already in this transaction and cannot change in it.
         self.memo: dict[Hashable, Any] = {}
         # The spills that were opened in it, and the obligations, which may not be written yet.

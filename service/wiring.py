@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, delete, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import col
 
@@ -28,7 +29,7 @@ from notifiers import (
 from notifiers.addresses import problem_with_phone
 from service import board
 from service.clock import Now, real_now
-from service.errors import BadInput
+from service.errors import BadInput, SpillclockError
 from service.library import open_places, open_rulebook
 from service.parties import example_contacts
 from service.reactions import LAST_REACTIONS, REACTIONS
@@ -36,11 +37,21 @@ from service.settings import Settings
 from service.tables import Contact, Meta
 from service.transaction import House, open_engine, transaction
 
+log = logging.getLogger(__name__)
+
 _TWILIO_TIMEOUT_SECONDS = 20.0
 # A mail attempt lasts at most eight of these, which stays within the lease of a claimed message.
 _SMTP_TIMEOUT_SECONDS = 10.0
 _SMTP_CONNECTIONS = 8
 _MIGRATIONS = Path(__file__).parent / "migrations"
+# The oldest revision whose release works with the newest tables: migrations since only added to them. A migration that takes something away
+# or changes what a column means raises this to the revision before it, and comes a release after the code that stopped using it.
+FITS_CODE_FROM = "0019"
+_FITS_FROM = "the tables fit releases from"
+
+
+class TablesTooNew(SpillclockError):
+    """The tables are newer than this release, and something it needs was taken away."""
 
 
 def build_house(settings: Settings, now: Now = real_now, *, durable: bool = True) -> House:
@@ -85,10 +96,16 @@ def known_revisions() -> list[str]:
 async def _migrate_tables(house: House) -> None:
     try:
         async with house.engine.connect() as connection:
-            if await connection.scalar(text("SELECT version_num FROM alembic_version")) == known_revisions()[-1]:
+            there = str(await connection.scalar(text("SELECT version_num FROM alembic_version")))
+            if there == known_revisions()[-1]:
                 return
+            fits_from = await connection.scalar(select(col(Meta.value)).where(col(Meta.key) == _FITS_FROM))
     except DBAPIError:
         pass  # no such table yet: a new database. Whatever else is wrong shows itself below.
+    else:
+        if there > known_revisions()[-1]:
+            _check_newer(there, fits_from)
+            return
     # Without foreign keys: a table that Alembic rebuilds on SQLite would take its children along by ON DELETE CASCADE.
     engine = open_engine(house.settings, foreign_keys=False)
     try:
@@ -110,6 +127,17 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+    if revision == "head":
+        connection.execute(delete(Meta).where(col(Meta.key) == _FITS_FROM))
+        connection.execute(insert(Meta).values(key=_FITS_FROM, value=FITS_CODE_FROM))
+
+
+def _check_newer(there: str, fits_from: str | None) -> None:
+    """Go on with tables that are newer than this release, as in the middle of an upgrade, where they were only added to since."""
+    if fits_from is None or fits_from > known_revisions()[-1]:
+        cure = "right would be: the release that the tables are of, or a backup of this one's put back"
+        raise TablesTooNew(f"the tables are of revision {there}, and this release works with {known_revisions()[-1]} at most; {cure}")
+    log.warning("the tables are of revision %s, newer than this release; they were only added to, so it goes on", there)
 
 
 async def fill_example_city(house: House) -> bool:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -25,9 +26,11 @@ from notifiers import Channel, Outcome
 from service import (
     checkpoints,
     escalation,
+    forgetting,
     former_contacts,
     intake,
     kept_files,
+    mailed_reports,
     obligations,
     outbox,
     receipts,
@@ -40,6 +43,7 @@ from service import (
 from service.claims import Claim, claim, is_news
 from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
+from service.forwarding import Forwarder
 from service.leases import Leases, hand_back
 from service.logbook import about
 from service.rota_calendars import Calendars
@@ -79,9 +83,11 @@ _WAITS_PART_OF_LEASE = 0.2
 _FIRST_SIGNAL_SECONDS = 2.0
 # A rota that was entered meanwhile is read within a minute; each is asked every 15 minutes.
 _LOOK_AT_CALENDARS_SECONDS = 60.0
+_FORWARD_SECONDS = _MAIL_SECONDS = 10.0
 _SWEEP_FILES_SECONDS = 6 * 3600.0
 _SWEEP_COUNTS_SECONDS = 3600.0
 _SWEEP_CONTACTS_SECONDS = 24 * 3600.0
+_FORGET_REPORTERS_SECONDS = 3600.0
 _LOOK_AT_CHECKPOINTS_SECONDS = 60.0
 
 
@@ -96,6 +102,7 @@ class Worker:
         self._leases = Leases(house, self.name)
         self._clock = ClockCheck(house)
         self._calendars = Calendars(house)
+        self._forwarder = Forwarder(house)
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
@@ -238,9 +245,14 @@ class Worker:
                 loops.create_task(self._climb_when_due(scheduler))
                 loops.create_task(self._read_calendars())
                 loops.create_task(wakeups.listen(self.house))
+                if self.house.settings.report_maildir:
+                    loops.create_task(self._take_mail(self.house.settings.report_maildir))
+                if self.house.settings.forwards:
+                    loops.create_task(self._forward())
                 loops.create_task(self._sweep_files())
                 loops.create_task(self._sweep_counts())
                 loops.create_task(self._sweep_contacts())
+                loops.create_task(self._forget_reporters())
                 if self.house.settings.checkpoints_go_to:
                     loops.create_task(self._make_checkpoints())
                 if self.house.settings.deadman_url.get_secret_value():
@@ -315,6 +327,24 @@ class Worker:
                 log.exception("worker %s failed while reading calendars; trying again", self.name)
             await asyncio.sleep(_LOOK_AT_CALENDARS_SECONDS)
 
+    async def _take_mail(self, folder: Path) -> None:
+        """Take in what comes into the Maildir for reports."""
+        while True:
+            try:
+                await mailed_reports.take_from_maildir(self.house, folder)
+            except Exception:  # a blip of the database or the disk ends nothing
+                self._faults.tell(f"worker {self.name} failed while taking in mailed reports; trying again")
+            await asyncio.sleep(_MAIL_SECONDS)
+
+    async def _forward(self) -> None:
+        """Hand spills on to the Open311 systems of cities and ask for news of them, in a loop of its own, as with calendars."""
+        while True:
+            try:
+                await self._forwarder.do_due()
+            except Exception:  # a blip of the database ends nothing
+                self._faults.tell(f"worker {self.name} failed while handing on to Open311; trying again")
+            await asyncio.sleep(_FORWARD_SECONDS)
+
     async def _sweep_files(self) -> None:
         """Remove files that a stopped process left on the disk and no record names, a few times a day."""
         while True:
@@ -342,6 +372,15 @@ class Worker:
             except Exception:  # a blip of the database ends nothing
                 log.exception("worker %s failed while forgetting what contacts were; trying again in a day", self.name)
             await asyncio.sleep(_SWEEP_CONTACTS_SECONDS)
+
+    async def _forget_reporters(self) -> None:
+        """Destroy who reported a spill where they wished it and no law keeps it any more, every hour."""
+        while True:
+            try:
+                await forgetting.sweep(self.house)
+            except Exception:  # a blip of the database ends nothing
+                log.exception("worker %s failed while forgetting reporters who wish it; trying again in an hour", self.name)
+            await asyncio.sleep(_FORGET_REPORTERS_SECONDS)
 
     async def _make_checkpoints(self) -> None:
         """Send signed checkpoints of the record away, as often as the settings say."""

@@ -125,6 +125,7 @@ LONG = (
     "test_kills_on_postgresql",
     "test_live",
     "test_live_alerts",
+    "test_long_outage",
     "test_merging",
     "test_merging_sequences",
     "test_migrations_long",
@@ -160,10 +161,12 @@ LONG = (
     "test_retention_long",
     "test_rungs_twice",
     "test_sample_narratives",
+    "test_simulation",
     "test_status_in_chromium",
     "test_stop_and_start",
     "test_subscriptions",
     "test_turnstile",
+    "test_upgrade",
     "test_watch",
 )
 RUN_LONG = "SPILLCLOCK_TESTS_LONG"

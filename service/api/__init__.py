@@ -9,6 +9,7 @@ from service.api import (
     closing,
     contacts,
     event_hooks,
+    forwarding,
     numbers,
     photos,
     public_spills,
@@ -44,6 +45,7 @@ router.include_router(replies.router, dependencies=[Security(KEY)])
 router.include_router(templates.router, dependencies=[Security(KEY)])
 router.include_router(subscriptions.router, dependencies=[Security(KEY)])
 router.include_router(event_hooks.router, dependencies=[Security(KEY)])
+router.include_router(forwarding.router, dependencies=[Security(KEY)])
 router.include_router(numbers.router, dependencies=[Security(KEY)])
 router.include_router(whole_spills.router, dependencies=[Security(KEY)])
 

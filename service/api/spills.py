@@ -15,6 +15,7 @@ from service.api.whole_spills import sources_json, whole_json
 from service.errors import BadInput, NotAllowed
 from service.events import SpillEvent
 from service.fact_sources import STAFF
+from service.grouping import members_of
 from service.intake import Arrival, take_in
 from service.locating import location_json
 from service.parties import respond_url
@@ -22,6 +23,7 @@ from service.recorded_substances import recorded_json
 from service.relocation import Move, move_pin
 from service.tables import EventRow, Spill
 from service.transaction import House, Transaction, reading, transaction
+from service.withholding import events_without, spill_without, withheld_from
 
 router = APIRouter(tags=["spills"])
 
@@ -169,12 +171,18 @@ async def one_spill(request: Request, reference: str) -> dict[str, Any]:
     async with reading(house) as tx:
         spill = await spill_for(tx, staff, reference)
         rows, history = await obligations.of_spill(tx, spill), await tx.history(spill)
+        whole, respond = await whole_json(tx, spill, history), respond_url(house, spill)
+        questions = await obligations.open_questions(tx, spill)
+        kept_out = withheld_from(staff.office(spill.city), spill, await members_of(tx, spill), [history])
+        if kept_out is not None:  # nor are they given the link by which the discharger acts
+            spill, history, whole = spill_without(kept_out, spill), events_without(kept_out, history), kept_out.value(whole)
+            respond = ""
         return {
-            **_summary(spill), **await whole_json(tx, spill, history), "description": spill.description,
+            **_summary(spill), **whole, "description": spill.description,
             "location": location_json(house, spill), "facts": spill.facts, "sources": sources_json(history), "reporter": spill.reporter,
-            "discharger": spill.discharger, "respond_url": respond_url(house, spill),
+            "discharger": spill.discharger, "respond_url": respond or None,
             "clocks": [obligations.clock_json(row, tx.now) for row in rows],
-            "questions": await obligations.open_questions(tx, spill),
+            "questions": questions,
             "reportable_quantity": recorded_json(house.rulebook.quantities, spill.facts),
             "timeline": [_told(row, event) for row, event in history],
         }  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 
 from deadlines import read_moment
 from service.case_file.record import CaseRecord, source_told
-from service.case_file.withholding import withheld_of
 from service.causes import CAUSES, causes_in
 from service.events import ActRecorded
 from service.pages.known_answers import Known
@@ -21,6 +20,7 @@ from service.pages.rendering import city_name
 from service.pages.reporter_news import words_of_reporter
 from service.pages.speech import Speech, marked
 from service.particulars import PARTICULARS
+from service.withholding import withheld_of
 
 # Where each fact is amended, on the form of all facts.
 FIELD_OF_FACT: Mapping[str, str] = {"volume": "low", "reached": "reached-storm_drain", "substances": "substance-0-name"}

@@ -34,7 +34,6 @@ from service import audit, file_store, papers
 from service.access import Staff, spill_for
 from service.case_file.evidence import Case, Enclosed, identity_told, volumes_of
 from service.case_file.record import read_record
-from service.case_file.withholding import MARK, Withheld, withheld_of, without_secrets
 from service.chain import digest_of
 from service.errors import BadInput, NotAllowed
 from service.events import FileKept
@@ -43,6 +42,7 @@ from service.pages.deliveries import Delivery, deliveries_of
 from service.staff_log import note
 from service.tables import Chain, ChainRecord, EventRow, KeptFile, Spill
 from service.transaction import House, Transaction, reading, transaction
+from service.withholding import MARK, Withheld, withheld_of, without_secrets
 
 WHOLE, WITHHELD = "whole", "withheld"
 _PIECE = 256 * 1024

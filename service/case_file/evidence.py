@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from service import papers
 from service.case_file.answers import Answers
 from service.case_file.record import CaseRecord, source_told
-from service.case_file.withholding import MARK, Withheld
 from service.causes import CAUSES, causes_in
 from service.events import DischargerNamed, ParticularsRecorded, PlaceMoved
 from service.pages.amendments import FactLine, fact_lines
@@ -29,6 +28,7 @@ from service.pages.story import sentence_of
 from service.pages.written_report import stamps_of
 from service.particulars import PARTICULARS
 from service.tables import ChainRecord, KeptFile, Spill
+from service.withholding import MARK, Withheld
 
 # So much text makes a volume: drawing one then takes about 200 MB in a process of its own, whatever the record holds.
 _LONGEST_VOLUME = 150_000

@@ -14,7 +14,6 @@ from service.case_file.paper import CALL, EXPORT, KINDS, REPORT, CasePaper
 from service.case_file.papers_of import paper_of, papers_of
 from service.case_file.record import CaseRecord, read_record
 from service.case_file.taking import take
-from service.case_file.withholding import withheld_of
 from service.errors import BadInput, NotKnown
 from service.fact_sources import SOURCES, STAFF
 from service.followups import DraftConflict, Seen, mark_of, save_draft
@@ -25,6 +24,7 @@ from service.pages.rendering import house_of, staff_page
 from service.pages.speech import ENGLISH, LANGUAGES
 from service.particulars import PARTICULARS, amend_particulars, particulars_of
 from service.transaction import House, reading
+from service.withholding import withheld_of
 
 router = APIRouter(prefix="/staff/spills", include_in_schema=False, route_class=StaffRoute)
 

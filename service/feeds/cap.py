@@ -1,6 +1,6 @@
 """An advisory as a message of the Common Alerting Protocol 1.2 (OASIS): Alert, then Update, then Cancel, each naming those before it.
 
-Nobody grades a spill by CAP's scales, and no officer is asked to: why the values below, docs/decisions/0024-doors-to-other-systems.md.
+Nobody grades a spill by CAP's scales, and no officer is asked to: why the values below, docs/decisions/0025-doors-to-other-systems.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Anybody reports (`public`); the reporter follows (`status`); the discharger does and files (`discharger`, `discharger_reports`), by links
 that staff send (`discharger_links`); staff sign in (`sign_in`, `provider`), see the board (`board`; `live` tells open pages what changes)
 on a map (`board_map`) and on a wall (`wall`), work on one spill (`spill`, `place`), also at the kerb (`kerb`), merge, split and refer it
-(`whole_spills`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
+(`whole_spills`), hand it on to the city's 311
+(`forwarding`), close it (`closing`) and keep their city's calendar (`calendars`) and its texts of messages (`city_texts`).
 Photos and papers are handed out by `photos`, and the seal in the head of every page by `seals`.
 Whoever was told acts from the link in a mail (`act`); what nobody understood is read in `replies`, dead addresses in `suppressions`.
 Who is on call stands in `on_call`.
@@ -12,9 +13,9 @@ Anybody looks at the list of spills and its map (`public_map`).
 Staff subscribe to spills (`subscriptions`), anybody to the advisories (`alerts`) that an officer issues (`advisory`).
 Staff keep their own account (`account`, `passkeys`) and their calendars of due times (`due_times`), administrators
 the accounts of others (`users`); how everything is set up stands in
-`administration`, which systems are sent events in `event_hooks`, who fills the roles in `contacts`,
+`administration`, which systems are sent events in `event_hooks`, earlier spills come in by `importing`, who fills the roles in `contacts`,
 whom each duty tells when in `ladders`, which law counts in `packs`,
-how long records are kept in `retention`.
+how long records are kept in `retention`, words are masked in `redaction`.
 Anybody tries facts on (`what_if`) and reads the law (`law`); programmers read the API (`api_described`).
 What spills come to stands in `numbers`. A page never changes anything on GET.
 """
@@ -39,7 +40,9 @@ from service.pages import (
     discharger_reports,
     due_times,
     event_hooks,
+    forwarding,
     held,
+    importing,
     kerb,
     ladders,
     law,
@@ -55,6 +58,7 @@ from service.pages import (
     public,
     public_map,
     quantities,
+    redaction,
     replies,
     report_guard,
     retention,
@@ -82,8 +86,12 @@ for part in (report_guard, nearby, held, kerb, whole_spills):
     router.include_router(part.router)
 router.include_router(discharger_reports.router)
 router.include_router(discharger_links.router)
-for part in (account, due_times, event_hooks, passkeys, users, live, board_map, wall, administration, contacts, ladders, packs, retention):
+for part in (
+    account, due_times, event_hooks, forwarding, importing, passkeys, users, live, board_map, wall, administration, contacts, ladders,
+    packs, retention,
+):  # fmt: skip
     router.include_router(part.router)
+router.include_router(redaction.router)
 router.include_router(passkeys.entrance_router)
 router.include_router(provider.router)
 

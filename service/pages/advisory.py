@@ -16,6 +16,7 @@ from service.pages.alerts import DISTANCES
 from service.pages.alerts import KINDS as KIND_NAMES
 from service.pages.entrance import StaffRoute, signed_in
 from service.pages.fields import Fields, read_fields
+from service.pages.personal_words import personal_in
 from service.pages.rendering import city_name, house_of, staff_page, zone_of
 from service.speech import LANGUAGES
 from service.tables import Spill
@@ -73,7 +74,8 @@ async def _preview(tx: Transaction, spill: Spill, typed: Fields, follows: int | 
     """The words as they would go out, and to how many. Raises BadInput."""
     words = advisories.checked_words(_words(typed))
     area = advisories.area_of(spill, _metres(typed))
-    return {"words": words, "people": await advisories.count_reached(tx, area, follows)}
+    personal = await personal_in(tx, spill, words.values())
+    return {"words": words, "people": await advisories.count_reached(tx, area, follows), "personal": personal}
 
 
 def _words(typed: Fields) -> dict[str, str]:

@@ -21,7 +21,7 @@ from service.watch import providers_down
 
 SESSION_COOKIE = "spillclock_session"
 _OWN_PAGE = re.compile(
-    r"/staff(/settings(/check|/webhooks(/[0-9]{1,9})?)?|/packs|/retention|/ladders(/[a-z0-9-]{1,60})?|/contacts(/[a-z0-9-]{1,60})?|/map|/wall|/numbers|/spills/[A-Za-z0-9-]{1,24}(/advisory|/retention|/certificate|/papers(/[a-z0-9_-]{1,80})?)?|/quantities|/replies|/suppressions|/subscriptions|/account(/calendars)?|/users(/[0-9]{1,9}|/log)?|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
+    r"/staff(/settings(/check|/import|/webhooks(/[0-9]{1,9})?)?|/packs|/retention|/ladders(/[a-z0-9-]{1,60})?|/contacts(/[a-z0-9-]{1,60})?|/map|/wall|/numbers|/spills/[A-Za-z0-9-]{1,24}(/advisory|/retention|/certificate|/redact|/papers(/[a-z0-9_-]{1,80})?)?|/quantities|/replies|/suppressions|/subscriptions|/account(/calendars)?|/users(/[0-9]{1,9}|/log)?|/calendars(/[a-z0-9-]{1,60})?|/templates(/[a-z0-9-]{1,60}(/[a-z_]{1,20}){0,3})?)?"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +27,8 @@ from service.transaction import House, reading
 
 router = APIRouter(prefix="/staff/numbers", include_in_schema=False, route_class=StaffRoute)
 _NO_CITY = "No city yet"
+# What a page shows of a chart; its file holds all. Five years of repeat places are more than anybody reads, or a telephone loads.
+MOST_ROWS, MOST_REFERENCES = 50, 12
 # What a spreadsheet would take for a formula (OWASP, CSV injection).
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -50,6 +52,7 @@ class Chart:
     heads: tuple[str, ...]
     bars: Sequence[Bar]
     says: str = ""
+    more: int = 0  # rows that its file holds, and the page does not
 
 
 @router.get("")
@@ -66,11 +69,11 @@ async def numbers_page(request: Request) -> Response:
     kept = {key: asked[key] for key in ("from", "to", "city") if asked.get(key)}
     return staff_page(
         request, "numbers.html", 422 if faults else 200, staff=staff, faults=faults, counted=counted, how=numbers.HOW,
-        charts=[chart(house, counted) for chart in CHARTS.values()] if counted else [],
+        charts=[shortened(chart(house, counted)) for chart in CHARTS.values()] if counted else [],
         first=asked.get("from") or stretch.first.isoformat(), last=asked.get("to") or stretch.last.isoformat(), city=asked.get("city", ""),
         cities={each: city_name(house, each) for each in house.cities if staff.may_see(each)}, days=_days(stretch),
         ready=[(name, f"/staff/numbers?{urlencode({**kept, 'from': days.first, 'to': days.last})}") for name, days in _ready_made(today)],
-        query=f"?{urlencode(kept)}" if kept else "", cells_of=cells_of,
+        query=f"?{urlencode(kept)}" if kept else "", cells_of=cells_of, most_references=MOST_REFERENCES,
     )  # fmt: skip
 
 
@@ -252,6 +255,11 @@ CHARTS: Mapping[str, Callable[[House, Numbers], Chart]] = {
     "places": _repeats("places", "Places with more than one spill", "Place"),
     "parties": _repeats("parties", "Parties named more than once", "Party"),
 }  # fmt: skip
+
+
+def shortened(chart: Chart) -> Chart:
+    """A chart for the page: at most so many rows. The file holds all of them."""
+    return replace(chart, bars=chart.bars[:MOST_ROWS], more=max(len(chart.bars) - MOST_ROWS, 0))
 
 
 def cells_of(bar: Bar, heads: Sequence[str]) -> list[tuple[str, Any]]:

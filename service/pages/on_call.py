@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,9 @@ from service.pages.rendering import city_name, house_of, staff_page
 from service.parties import ROLE_NAMES, secret_of
 from service.reach import AHEAD, warnings_of
 from service.transaction import Transaction, reading, transaction
+
+# For so long after its end a rota is offered to count again.
+_CAN_RESUME = timedelta(days=90)
 
 router = APIRouter(prefix="/staff/on-call", include_in_schema=False, route_class=StaffRoute)
 
@@ -48,11 +51,13 @@ async def _page(request: Request, staff: Staff, city: str, faults: Sequence[str]
     zone = _zone(request, staff, city)
     async with reading(house) as tx:
         roles = [await _role(tx, city, role) for role in ROLES]
+        ended = [one for one in await rotas.rotas_of(tx, city, ended=True) if one.ended_at and one.ended_at > tx.now - _CAN_RESUME]
         warnings = await warnings_of(tx, city)
     may_change = staff.may("manager", city)
     return staff_page(
         request, "on_call.html", 422 if faults else 200, staff=staff, city=city, title=city_name(house, city), zone=zone, roles=roles,
-        warnings=warnings, faults=faults, typed=typed or Fields({}), may_change=may_change, done=request.query_params.get("done", ""),
+        warnings=warnings, ended=ended, role_names=ROLE_NAMES,
+        faults=faults, typed=typed or Fields({}), may_change=may_change, done=request.query_params.get("done", ""),
     )  # fmt: skip
 
 
@@ -123,6 +128,16 @@ async def end(request: Request, city: str, number: int) -> Response:
         await _mine(tx, city, number)
         await rotas.end_rota(tx, number)
     return _back(city, "ended")
+
+
+@router.post("/{city}/rotas/{number}/resume")
+async def resume(request: Request, city: str, number: int) -> Response:
+    """Let a rota that was ended count again."""
+    staff = await _manager(request, city)
+    async with transaction(house_of(request), staff.email) as tx:
+        await rotas.rota_of(tx, number, lambda of: of == city, ended=True)
+        await rotas.resume_rota(tx, number)
+    return _back(city, "resumed")
 
 
 @router.post("/{city}/rotas/{number}/shifts")

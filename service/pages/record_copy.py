@@ -19,6 +19,7 @@ from service.transaction import House, Transaction
 
 _WAYS = {"web": marked("By the form on this website"), "api": marked("By another program"), "staff": marked("Staff entered it")}
 _WAYS["open311"] = _WAYS["api"]
+_WAYS["mail"] = marked("By e-mail")
 _OWED_BY = {"city": marked("The city"), "discharger": marked("Whoever is responsible for the spill")}
 # The rule of a city's pack that says that it keeps a record of each report, and copies it for whoever reported.
 _RIGHT = "{city}/report-record-5-years"

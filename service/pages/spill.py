@@ -39,8 +39,10 @@ from service.pages.reporter_news import words_of_reporter
 from service.pages.speech import ENGLISH, local_input
 from service.pages.story import story
 from service.pages.whole_shown import whole_shown
+from service.pages.without_reporter import shown_to
 from service.pages.written_report import stamps_of
 from service.recorded_substances import finding_of
+from service.redaction import redactions_in
 from service.spills import amend_facts, name_discharger, record_act
 from service.switches import over, switched_off
 from service.tables import EventRow, Spill
@@ -60,20 +62,23 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
     house = house_of(request)
     async with reading(house) as tx:
         spill = await spill_for(tx, staff, reference)
-        history = await tx.history(spill)
+        everything = await tx.history(spill)
+        shown = await shown_to(tx, staff, spill, everything)
+        history = shown.history
         duties = await duties_of(tx, spill)
-        messages = await deliveries_of(tx, spill, history)
-        answers = await replies.of_spill(tx, spill)
+        messages = shown.messages(await deliveries_of(tx, spill, everything))
+        answers = shown.replies(await replies.of_spill(tx, spill))
         inquired = await obligations.open_questions(tx, spill)
         closing = await closing_shown(tx, spill, history)
         links = await links_shown(tx, spill)
-        photos, papers = await files_of(tx, spill)
+        photos, papers = map(shown.files, await files_of(tx, spill))
         counts = (await counted(tx, spill)).facts
         whole = await whole_shown(tx, spill, history)
         planned = await planned_tellings(tx, spill, duties)
         people = await involved_in(tx, spill, staff)
         ladders = await ladders_of(tx, spill, duties)
         off = await switched_off(tx, spill.city)
+        spill = shown.spill
     zone = zone_of(house, spill.city)
     return staff_page(
         request, "spill.html", status, staff=staff, spill=spill, zone=zone, faults=faults, may=_may(staff, spill), groups=_groups(duties),
@@ -86,6 +91,7 @@ async def spill_page_with(request: Request, staff: Staff, reference: str, faults
         rq=finding_of(house.rulebook.quantities, spill.facts), amount=typed_facts(spill, zone),
         place=place_shown(house, spill), causes=causes_in(history), cause_words=CAUSES,
         closing=closing, replies=answers, typed=None, asked=None, answers=(), photos=photos, papers=papers,
+        masked=redactions_in(history),
     )  # fmt: skip
 
 

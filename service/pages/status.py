@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service import papers, turnstile
+from service import forgetting, papers, turnstile
 from service.closing import History, closed_in
 from service.errors import BadInput, Conflict
 from service.events import FilesLeftOut, ReporterAdded
@@ -20,6 +20,7 @@ from service.held_reports import is_held
 from service.kept_files import PHOTO, Belonging, CannotKeep
 from service.obligations import of_spill
 from service.pages.fields import Fields, read_fields
+from service.pages.forgetting import forget_shown
 from service.pages.nearby import offered
 from service.pages.photos import keep_photos, photos_of, why_left_out
 from service.pages.record_copy import law_of_copies, record_copy
@@ -57,7 +58,7 @@ def _left_over(request: Request, history: History) -> list[str]:
 
 async def _status_page(
     request: Request, token: str, typed: str = "", fault: str = "", photo_faults: Sequence[str] = (), code: int = 200,
-    contact: Mapping[str, str] | None = None, contact_faults: Collection[str] = (),
+    contact: Mapping[str, str] | None = None, contact_faults: Collection[str] = (), forget_fault: bool = False,
 ) -> Response:  # fmt: skip
     house, speech = house_of(request), spoken(request)
     async with reading(house) as tx:
@@ -69,6 +70,7 @@ async def _status_page(
         will_be_told = bool(reporter_of(tx, spill).addresses)
         photos = await photos_of(tx, spill, speech)
         near = await offered(tx, speech, spill, history)
+        forget = await forget_shown(tx, spill, history, speech)
     zone = zone_of(house, spill.city)
     said = said_by_city(speech, house, spill, history)
     added = [(row.recorded_at, event.text) for row, event in history if isinstance(event, ReporterAdded) and event.text]
@@ -80,7 +82,7 @@ async def _status_page(
         waits=waits_for_answer(history), will_be_told=will_be_told, right=law_of_copies(house, spill),
         done=request.query_params.get("done", ""), typed=clean(typed), fault=fault, longest=LONGEST_ADDITION, nearby=near,
         photo_faults=photo_faults or _left_over(request, history), unreachable=unreachable(house, spill.reporter), contact=contact or {},
-        contact_faults=contact_faults, is_held=is_held(spill),
+        contact_faults=contact_faults, is_held=is_held(spill), forget=forget, forget_fault=forget_fault,
     )  # fmt: skip
 
 
@@ -193,6 +195,19 @@ async def action(request: Request, token: str) -> Response:
     async with _writing(request, token) as (tx, spill):
         await ask_for_action(tx, spill)
     return _back(token, "asked", "#action")
+
+
+@router.post("/status/{token}/forget", dependencies=[Depends(turnstile.at("addition"))])
+async def forget(request: Request, token: str) -> Response:
+    """Put on record that the reporter wishes to be forgotten, and do it at once where no law keeps who they are."""
+    fields = await read_fields(request)
+    if fields.text("sure") != "yes":
+        return await _status_page(request, token, forget_fault=True, code=422)
+    async with _writing(request, token) as (tx, spill):
+        done = await forgetting.ask(tx, spill)
+    if done is not None:
+        await forgetting.finish(house_of(request), done)
+    return _back(token, "forget", "#privacy")
 
 
 def _back(token: str, done: str, place: str) -> Response:

@@ -7,6 +7,7 @@ from typing import Any
 
 from service import events as e
 from service.causes import CAUSES
+from service.destroying import REDACTION
 from service.fact_sources import SOURCES
 from service.pages import words
 from service.pages.particular_words import particular_told
@@ -72,11 +73,13 @@ def _particulars(scene: Any, event: e.ParticularsRecorded) -> Told:
     return f"{told}{f': {event.reason}' if event.reason else ''}.", details, "plain"
 
 
-_BASES = {"retention": "its time of keeping was over", "request": "whoever it was about asked for it", "redaction": "it was redacted"}
+_BASES = {"retention": "its time of keeping was over", "request": "whoever it was about asked for it"}
 
 
 def _destroyed(_: Any, event: e.PersonalDestroyed) -> Told:
     count = len(event.events)
+    if event.basis == REDACTION:
+        return f"Words were masked in {count} {'entry' if count == 1 else 'entries'} of the record: {event.reason}.", [], "plain"
     what = f"What told of people in {count} {'entry' if count == 1 else 'entries'} of the record was destroyed"
     return f"{what}, because {_BASES.get(event.basis, event.basis)}: {event.reason}.", [], "plain"
 
@@ -102,6 +105,12 @@ TELLERS: Mapping[type[e.SpillEvent], Callable[[Any, Any], Told]] = {
     e.SpillSplit: lambda _, event: (f"The report tells of two spills; the second is {event.part}: {event.reason}.", [], "plain"),
     e.SplitOff: _split_off,
     e.SpillReferred: _referred,
+    e.SpillForwarded: lambda _, event: (f"{event.where} took it as number {event.number}, sent by {event.by}.", [event.words], "plain"),
+    e.ForwardAnswered: lambda _, event: (
+        f"{event.where} says of number {event.number}: {event.status}. {event.notes}".strip(),
+        [],
+        "plain",
+    ),
     e.CauseFound: _cause,
     e.OfficerAssigned: _assigned,
     e.ParticularsRecorded: _particulars,

@@ -32,12 +32,21 @@ async def test_one_page_says_how_each_city_of_an_administrator_is_set_up(site: S
     assert [head.text for head in page.root.all("h2")][4:] == ["City of Chino, California"]
     assert "Nobody fills director." in page.text
     assert "1 person; told now: Omar Reyes" in page.text
-    assert f"Flow meter ({ADMINISTRATOR})" in page.text
+    assert f"2 in use. End within 30 days: Flow meter ({ADMINISTRATOR})" in page.text
     assert "Long one" not in page.text
     assert "None of its own" in page.text
-    assert {"/staff/calendars/chino", "/staff/on-call/chino", "/staff/templates/chino", "/law/chino"} <= {
-        link["href"] for link in page.root.all("a")
-    }
+    assert {
+        "/staff/calendars/chino",
+        "/staff/on-call/chino",
+        "/staff/templates/chino",
+        "/law/chino",
+        "/staff/contacts/chino",
+        "/staff/ladders/chino",
+        "/staff/subscriptions",
+        "/staff/users",
+        "/staff/packs",
+        "/staff/settings/check",
+    } <= {link["href"] for link in page.root.all("a")}
 
 
 async def test_texts_of_a_city_are_counted(site: Site) -> None:

@@ -31,6 +31,18 @@ async def test_a_manager_writes_a_text_sees_it_keeps_it_and_goes_back(site: Site
     assert "Version 1, by manager@chino.example; withdrawn" in gone.text
 
 
+async def test_a_former_version_is_used_again_by_one_press(site: Site) -> None:
+    manager = await site.staff("manager")
+    page = await manager.get(PAGE)
+    for text in (MINE, f"NEW {MINE}"):
+        page = await manager.send(page, PAGE, "save", text=text)
+    assert "version 2" in page.text
+    [again] = [form for form in page.root.all("form") if "Use version 1 again" in form.text]
+    kept = await manager.send(page, again, "save")
+    assert "Your own text counts, version 3" in kept.text
+    assert kept.one("text").text.strip() == MINE
+
+
 @pytest.mark.parametrize("act", ["preview", "save"])
 async def test_a_fault_is_shown_at_its_field_and_nothing_typed_is_lost(site: Site, act: str) -> None:
     manager = await site.staff("manager")

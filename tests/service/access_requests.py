@@ -5,6 +5,8 @@ Names in braces are filled in from tests/service/everybody.py, those of the path
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +26,7 @@ _SHIFT = {"starts_at": "2026-12-24T08:00:00-08:00", "ends_at": "2026-12-26T08:00
 _REPORT = {"description": "A manhole overflows.", "location": {"lat": 34.01, "lon": -117.69}, "material": "sewage"}
 _SPLIT = {"reason": "two", "description": "oil", "facts": {"material": "petroleum", "volume": {"quantity": 3, "unit": "gal"}}}
 _REFERRAL = {"agency": "cal-oes", "contact": "Ann Lee", "how": "telephone", "sent": "photos", "because": "it is on their land"}
+_SHEET = base64.b64encode(zlib.compress(b"Date,Address,Notes\n2017-01-01,Elm St,paint\n")).decode()
 _WEBHOOK = {"city": "chino", "name": "Work orders", "address": "https://hooks.example.gov/spills"}
 _PASSWORD = {"password": "quite another, as long", "again": "quite another, as long"}
 
@@ -141,11 +144,15 @@ _PUBLIC: dict[str, Asked] = {
     "POST /hooks/twilio/status/{key}": _twilio(MessageSid="SM1", MessageStatus="delivered"),
     "POST /hooks/twilio/sms": _twilio(From="+19095550102", To="+19095550123", Body="we are there", MessageSid="SM2"),
     "POST /hooks/twilio/voice/{key}": _twilio(Digits="1", CallSid="CA1"),
+    "POST /hooks/mail/report": Asked(proof=_secret(MAIL_SECRET, content=b"From: a@example.org\r\nSubject: x\r\n\r\nx\r\n")),
     "POST /hooks/mail": Asked(proof=_secret(MAIL_SECRET, content=b"From: a@example.org\r\nSubject: x\r\n\r\nx\r\n")),
     "GET /metrics": Asked(proof=_secret(NUMBERS_SECRET)),
     "POST /report": Asked({"description": "Brown water in the street"}),
     "POST /status/{token}/more": Asked({"text": "It still runs."}),
     "GET /status/{token}/photos/{number}": Asked(path={"number": "photo"}),
+    "POST /status/{token}/forget": Asked({"sure": "yes"}),
+    "POST /staff/spills/{reference}/redact": Asked(
+        {"words": "manhole", "reason": "as counsel asks", "do": "mask"}, path={"reference": "quiet"}),
     "POST /status/{token}/contact": Asked({"email": "alma@example.org", "phone": ""}),
     "POST /status/{token}/same": Asked({"same": "none"}),
     "GET /respond/{token} [taken back]": Asked(),
@@ -226,6 +233,7 @@ _STAFF: dict[str, Asked] = {
     "POST /staff/contacts/{city}/undo/{action}": Asked(path={"action": "contact_change"}),
     "POST /staff/on-call/{city}/rotas": Asked({**_ROTA, "turn.{contact}": "1"}),
     "POST /staff/on-call/{city}/rotas/{number}/end": Asked(path={"number": "rota"}),
+    "POST /staff/on-call/{city}/rotas/{number}/resume": Asked(path={"number": "ended_rota"}),
     "POST /staff/on-call/{city}/rotas/{number}/shifts": Asked(
         {"contact": "{contact}", "since": "2026-12-24T08:00", "until": "2026-12-26T08:00"}, path={"number": "rota"}),
     "POST /staff/on-call/{city}/rotas/{number}/shifts/{shift}/remove": Asked(path={"number": "rota"}),
@@ -259,6 +267,9 @@ _STAFF: dict[str, Asked] = {
     "GET /open311/v2/requests/{name}.{form}": Asked(path={"name": "reference", "form": "json"}),
     "GET /open311/v2/tokens/{token}.{form}": Asked(path={"form": "json"}),
     "POST /open311/v2/requests.{form}": Asked({"service_code": "sewage", "lat": "34.01", "long": "-117.69"}, path={"form": "json"}),
+    "POST /api/v1/spills/{reference}/forward": Asked(json={"description": "Sewage in the street."}),
+    "POST /staff/spills/{reference}/forward": Asked({"description": "Sewage in the street."}),
+    "POST /staff/settings/import": Asked({"city": "chino", "do": "try", "sheet": _SHEET}),
     "GET /staff/settings/webhooks/{number}": Asked(path={"number": "webhook"}),
     "POST /staff/settings/webhooks": Asked(_WEBHOOK),
     "POST /staff/settings/webhooks/{number}": Asked({"do": "test"}, path={"number": "webhook"}),

@@ -147,6 +147,7 @@ class Everybody:
 async def everybody(folder: Path) -> AsyncIterator[Everybody]:
     """Everybody, in a city with one of everything."""
     secrets: dict[str, Any] = {"twilio_auth_token": TOKEN, "mail_hook_secret": MAIL_SECRET, "metrics_token": NUMBERS_SECRET}
+    secrets["open311_forward"] = "chino=https://311.chino.example/v2?service_code=1"
     async with a_household(folder, **secrets) as home:
         made = Everybody(home)
         home.channels["event_hook"] = Post("event_hook")
@@ -251,6 +252,9 @@ async def _of_the_city(made: Everybody) -> None:
         [(changed, _)] = await staff_log.actions(tx, cities=["chino"], accounts=(), kind="contact:changed")
         rota = await rotas.add_rota(tx, rotas.NewRota("chino", "duty_officer", "Sewer desk", [contact.id or 0]))
         shift = await rotas.add_shift(tx, rota.id or 0, contact.id or 0, tx.now, tx.now + timedelta(hours=8), "swap")
+        over = await rotas.add_rota(tx, rotas.NewRota("chino", "duty_officer", "Old desk", [contact.id or 0]))
+        await rotas.end_rota(tx, over.id or 0)
+        made.names["ended_rota"] = str(over.id)
         made.names |= {"contact": str(contact.id), "rota": str(rota.id), "shift": str(shift.id), "contact_change": str(changed.id)}
         off = await switches.switch_off(tx, "chino", "chino/written-report-7-days", "by letter of the board")
         made.names |= {"switched_off": str(off.id), **_OF_THE_CITY}

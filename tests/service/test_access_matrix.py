@@ -96,7 +96,7 @@ async def test_what_is_another_citys_cannot_be_told_from_what_does_not_exist(cit
     assert told == []
 
 
-_ASKED = r"\b(no (?:spill|clock|rota|reply|account|subscription|suppressed address|session|view|key)) [\w-]+"
+_ASKED = r"\b(no (?:spill|clock|rota|reply|account|subscription|suppressed address|session|view|key|webhook|calendar)) [\w-]+"
 
 
 def _bare(response: httpx.Response) -> str:

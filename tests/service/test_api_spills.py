@@ -31,7 +31,7 @@ def is_problem(answer: httpx.Response, status: int, *said: str) -> bool:
 
 async def discharger_token(home: Household, reference: str) -> str:
     """The token of the discharger's private link, as staff pass it on."""
-    async with home.client(await home.token("viewer", email=f"{reference}@viewer.example")) as client:
+    async with home.client(await home.token("officer", email=f"{reference}@officer.example")) as client:
         url = (await client.get(f"/api/v1/spills/{reference}")).json()["respond_url"]
     return str(url.removeprefix("https://spills.example.gov/respond/"))
 

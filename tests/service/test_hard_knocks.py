@@ -107,7 +107,7 @@ async def test_two_long_keys_with_one_beginning_are_two_keys(small: Household) -
 
 async def test_a_discharger_does_not_record_the_acts_of_the_city(small: Household) -> None:
     reference = await small.report(a_report())
-    async with small.client(await small.token("viewer")) as client:
+    async with small.client(await small.token("officer")) as client:
         url = (await client.get(f"/api/v1/spills/{reference}")).json()["respond_url"]
     order: dict[str, Any] = {"type": "order_served", "order": "cease_and_desist", "at": TUESDAY.isoformat()}
     async with small.client(url.rpartition("/")[2]) as discharger:

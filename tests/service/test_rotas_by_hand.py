@@ -133,6 +133,13 @@ async def test_the_page_takes_a_rota_an_override_and_its_end_without_a_script(ho
     assert (await web.post("/staff/on-call/chino/rotas/1/end")).status_code == 303
     page = (await web.get("/staff/on-call/chino")).text
     assert re.search(r"<dt>Now</dt><dd><strong>Ann, Bob</strong>", page)
+    assert "Rotas that were ended" in page
+    assert (await web.post("/staff/on-call/chino/rotas/1/resume")).status_code == 303
+    page = (await web.get("/staff/on-call/chino?done=resumed")).text
+    assert re.search(r"<dt>Now</dt><dd><strong>Ann</strong>", page)
+    assert "Rotas that were ended" not in page
+    for number in ("1", "2", str(2**70)):  # one that counts, and some that never were
+        assert (await web.post(f"/staff/on-call/chino/rotas/{number}/resume")).status_code == 404
 
 
 async def test_a_form_with_a_fault_comes_back_as_it_was_typed(home: Household) -> None:

@@ -67,6 +67,13 @@ EXAMPLES: dict[type[SpillEvent], tuple[SpillEvent, str]] = {
             events.SpillReferred(agency="County Fire", contact="Desk", how="telephone", sent="photos", because="outside"),
             "county fire desk photos outside",
         ),
+        (
+            events.SpillForwarded(where="311.chino.gov", number="638344", words="sewage in the street", by="lee@chino.example"),
+            "311 chino gov 638344 sewage in the street",
+        ),
+        (
+            events.ForwardAnswered(where="311.chino.gov", number="638344", status="closed", notes="crew went"), "638344 crew went",
+        ),
         (events.OfficerAssigned(officer="lee@chino.example", before=""), "lee chino example"),
         (events.CauseFound(cause="roots", note="of an old fig", source="staff", before=""), "roots of an old fig"),
         (events.ParticularsRecorded(changes={"water_name": (None, "Mill Creek")}, source="staff", reason="the map"), "mill creek the map"),

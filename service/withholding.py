@@ -1,4 +1,4 @@
-"""What no paper tells: who reported a spill in confidence, wherever their name, addresses and numbers stand; and the secret of a link."""
+"""What is taken out of what is shown: who reported a spill in confidence, wherever their name and addresses stand; secrets of links."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from service.events import ReportReceived
-from service.pages.known_answers import History
-from service.tables import Spill
+from service.disclosure import sees
+from service.events import ReplyReceived, ReportReceived, SpillEvent, read_event
+from service.masking import of_email, of_name, of_phone
+from service.tables import EventRow, Spill
 
+History = Sequence[tuple[EventRow, SpillEvent]]
 MARK = "[withheld]"
-_SHORTEST_PART = 4  # of a name: shorter ones are words of the language
-_DIGITS_OF_A_NUMBER = 10
-
 
 # What opens a private page to whoever has it: the last part of its address, as messages hold it.
 _SECRET = re.compile(r"(/(?:respond|status|act|unsubscribe|alerts/yes|staff/enter|staff/password|calendar)/)[\w.~%-]+")
@@ -40,11 +39,11 @@ class Withheld:
     def _patterns(self) -> list[re.Pattern[str]]:
         # Addresses before names: what a name leaves of an address would still tell it.
         found: list[re.Pattern[str]] = []
-        for find, key in ((_of_email, "email"), (_of_phone, "phone")):
+        for find, key in ((of_email, "email"), (of_phone, "phone")):
             found += [pattern for one in self.reporters for pattern in find(str(one.get(key) or ""))]
         words = sorted({word for word in self.words if word.strip()}, key=lambda word: (-len(word), word))
         found += [re.compile(re.escape(word)) for word in words]
-        return found + [pattern for one in self.reporters for pattern in _of_name(str(one.get("name") or ""))]
+        return found + [pattern for one in self.reporters for pattern in of_name(str(one.get("name") or ""), parts=True)]
 
     @property
     def withholds(self) -> bool:
@@ -80,23 +79,32 @@ def withheld_of(spill: Spill, members: Sequence[Spill] = (), histories: Sequence
     return Withheld([one for one in told if one and one.get("privacy") not in ("named", "anonymous")])
 
 
-def _of_name(name: str) -> list[re.Pattern[str]]:
-    words = name.split()
-    if not words:
-        return []
-    whole = r"\s+".join(map(re.escape, words))
-    parts = [word for word in words if len(word) >= _SHORTEST_PART]
-    return [re.compile(rf"(?<!\w){said}(?!\w)", re.IGNORECASE) for said in (whole, *map(re.escape, parts))]
+def withheld_from(audience: str, spill: Spill, members: Sequence[Spill] = (), histories: Sequence[History] = ()) -> Withheld | None:
+    """What an audience of the table of disclosure is not told of the people who reported; None where it may see who they are."""
+    return None if sees(audience, "reporter") else withheld_of(spill, members, histories)
 
 
-def _of_email(email: str) -> list[re.Pattern[str]]:
-    return [re.compile(re.escape(email), re.IGNORECASE)] if email.strip() else []
+def events_without(kept_out: Withheld, history: History) -> list[tuple[EventRow, SpillEvent]]:
+    """A history without the people who reported: their contact is left out, what they answered by message too, and every text is masked.
+
+    The rows are copies, so that nobody writes them back.
+    """
+    return [_event_without(kept_out, row, event) for row, event in history]
 
 
-def _of_phone(phone: str) -> list[re.Pattern[str]]:
-    """The number however it is written: +19095550143, (909) 555-0143, 909.555.0143."""
-    digits = re.sub(r"\D", "", phone)
-    if not digits:
-        return [re.compile(re.escape(phone), re.IGNORECASE)] if phone.strip() else []
-    said = r"\D{0,3}".join(digits[-_DIGITS_OF_A_NUMBER:])
-    return [re.compile(rf"(?:\+?1\D{{0,3}})?(?<!\d)\(?{said}(?!\d)")]
+def _event_without(kept_out: Withheld, row: EventRow, event: SpillEvent) -> tuple[EventRow, SpillEvent]:
+    told = event.model_dump(mode="json")
+    if isinstance(event, ReportReceived) and isinstance(event.raw, dict):
+        told["raw"] = {key: value for key, value in event.raw.items() if key != "contact"}
+    if isinstance(event, ReplyReceived) and kept_out.text(event.sender) != event.sender:
+        told |= {"sender": "", "text": MARK}
+    values = {**row.model_dump(), "shown_actor": kept_out.text(row.actor), "sealed": None}
+    return EventRow(**values), read_event(row.kind, kept_out.value(told))
+
+
+def spill_without(kept_out: Withheld, spill: Spill) -> Spill:
+    """A copy of a spill without the people who reported it, but for their privacy and language; nobody writes it back."""
+    values = spill.model_dump()
+    named = {key: value for key, value in spill.reporter.items() if key == "privacy"}
+    masked = {name: kept_out.value(values[name]) for name in ("description", "address", "flags")}
+    return Spill(**{**values, **masked, "reporter": spill.reporter if spill.reporter.get("privacy") == "named" else named})

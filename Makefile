@@ -17,7 +17,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-postgresql check lock styles screenshots access privacy clean moved
+.PHONY: help setup run test test-long test-postgresql bench check lock styles screenshots access privacy clean moved
 .SUFFIXES:
 
 help:  ## list these commands
@@ -33,6 +33,11 @@ test: $(READY)  ## run every test, in parallel (make test ARGS="-k outbox")
 
 test-long: export SPILLCLOCK_TESTS_LONG := 1
 test-long: test  ## the same with the long ones: every page and state in a browser, all samples on all papers (about 40 minutes)
+
+bench: $(READY)  ## measure speed against other programs; docs/performance.md says what the lines tell (half an hour)
+	@for one in intake firing lateness burst board assess; do \
+	  $(BIN)/python -W ignore -m tests.benchmarks.bench_$$one || exit 1; \
+	done
 
 test-postgresql: export SPILLCLOCK_TESTS_DATABASE := postgresql
 test-postgresql: export SPILLCLOCK_TESTS_REQUIRE_POSTGRESQL := 1

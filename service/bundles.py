@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from deadlines import next_rung
+from deadlines import PlannedRung, next_rung
 from notifiers import Outcome
 from service.city_texts import own_texts
 from service.events import AcknowledgementExpired, ChannelChanged, ObligationMoved
@@ -30,6 +30,10 @@ TOGETHER_WITHIN = timedelta(seconds=60)
 _TOO_SOON_TO_WAIT = timedelta(minutes=10)
 _UNDER_WAY = ("waiting", "sending")
 _SAID = (ObligationMoved, AcknowledgementExpired, ChannelChanged)
+_HAD_HAPPENED = select(EventRow).where(
+    col(EventRow.spill_id) == bindparam("spill_id"), col(EventRow.kind).in_([event.kind for event in _SAID]),
+    col(EventRow.recorded_at).in_(bindparam("moments", expanding=True)),
+)  # fmt: skip
 _TO = func.lower(col(MessageRow.address))
 _LATELY = select(col(MessageRow.channel), _TO, func.min(col(MessageRow.promised_at))).where(
     col(MessageRow.spill_id) == bindparam("spill_id"), col(MessageRow.promised_at) > bindparam("since"),
@@ -119,17 +123,32 @@ async def words_of(tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRo
     events = await _said_at(tx, spill, rows)
     about: dict[int, Alert] = {}
     for row, obligation in sorted(rows, key=lambda pair: pair[0].promised_at):
-        told = _told(spill, row, obligation, events)
+        told = _told(spill, row, obligation, _ladder_of(tx, obligation), events)
         if told is not None:
             code = rows[0][0].code
             about[obligation.id or 0] = await alert_about(tx, spill, obligation, told, row.role, row.language, code)
     return alerts(list(about.values()), rows[0][0].channel) if about else None
 
 
-def _told(spill: Spill, row: MessageRow, obligation: Obligation, events: Mapping[tuple[str, int, datetime], EventRow]) -> Told | None:
+def _ladder_of(tx: Transaction, obligation: Obligation) -> list[PlannedRung]:
+    """The ladder of an obligation as planned now, worked out once for all whom it is told to."""
+    key = ("ladder", obligation.id, obligation.plan_no)
+    found: list[PlannedRung] | None = tx.memo.get(key)
+    if found is None:
+        found = tx.memo[key] = planned(obligation)
+    return found
+
+
+def _told(
+    spill: Spill,
+    row: MessageRow,
+    obligation: Obligation,
+    ladder: Sequence[PlannedRung],
+    events: Mapping[tuple[str, int, datetime], EventRow],
+) -> Told | None:
     """What the message was promised for; None where its rungs are no longer on the ladder."""
     names = steps_of(row.climb)
-    rungs = [rung for rung in planned(obligation) if rung.step in names]
+    rungs = [rung for rung in ladder if rung.step in names]
     if not rungs:
         return None
     expired = events.get((AcknowledgementExpired.kind, obligation.id or 0, row.promised_at))
@@ -145,13 +164,13 @@ async def _said_at(
     tx: Transaction, spill: Spill, rows: Sequence[tuple[MessageRow, Obligation]]
 ) -> dict[tuple[str, int, datetime], EventRow]:
     """What had just happened when these were promised, by kind, obligation and moment: their due time moved, an acknowledgement expired."""
-    moments = {row.promised_at for row, _ in rows}
-    wanted = select(EventRow).where(
-        col(EventRow.spill_id) == spill.id, col(EventRow.kind).in_([event.kind for event in _SAID]),
-        col(EventRow.recorded_at).in_(moments),
-    )  # fmt: skip
-    found = (await tx.session.execute(wanted)).scalars()
-    return {(row.kind, row.opened["obligation"], row.recorded_at): row for row in found if row.opened.get("replanned", True)}
+    moments = frozenset(row.promised_at for row, _ in rows)
+    found: dict[tuple[str, int, datetime], EventRow] | None = tx.memo.get(("said at", spill.id, moments))
+    if found is None:
+        events = (await tx.ask(_HAD_HAPPENED, spill_id=spill.id, moments=list(moments))).scalars()
+        told = {(row.kind, row.opened["obligation"], row.recorded_at): row for row in events if row.opened.get("replanned", True)}
+        found = tx.memo[("said at", spill.id, moments)] = told
+    return found
 
 
 async def waits_for_company(tx: Transaction, spill: Spill, obligation: Obligation, person: Person, channel: str) -> datetime | None:

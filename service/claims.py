@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, func, insert, not_, or_, select, union_all, update
+from sqlalchemy import Row, bindparam, func, insert, not_, or_, select, union_all, update
 from sqlmodel import col
 
 from notifiers import Outcome
 from service import account_letters, bundles
+from service.columns import table
 from service.dead_addresses import suppress_for
 from service.events import MessageGaveUp
 from service.ladders import OPEN_STATES, climbing
@@ -35,6 +36,17 @@ _CUT_OFF = "the worker stopped before the answer was recorded"
 _BLINDLY = {"synchronize_session": False}
 # What a message that is at its end no longer has.
 AT_REST: Mapping[str, Any] = {"queued": False, "next_at": None, "lease_until": None}
+
+_MESSAGE = table(MessageRow)
+_CLAIM = (
+    update(_MESSAGE)
+    .where(_MESSAGE.c.id == bindparam("key"))
+    .values(
+        state="sending", queued=False, next_at=None, tries=_MESSAGE.c.tries + 1, claimed_by=bindparam("worker"),
+        lease_until=bindparam("until"), carried_by=bindparam("by"),
+    )
+)  # fmt: skip
+_TRY = insert(table(Attempt))
 
 # From this rank on messages are for subscribers.
 _RANK_OF_NEWS = 2
@@ -163,15 +175,10 @@ async def _claim_these(tx: Transaction, worker: str, rows: Sequence[MessageRow])
 async def _note_claims(tx: Transaction, worker: str, claims: Sequence[Claim]) -> None:
     """Mark what is claimed as under way, and begin its tries."""
     lease_until = tx.now + timedelta(seconds=tx.house.settings.lease_seconds)
-    mine = update(MessageRow).values(
-        state="sending", queued=False, claimed_by=worker, next_at=None, lease_until=lease_until, tries=MessageRow.tries + 1
-    )
-    carriers = mine.where(col(MessageRow.id).in_([one.row.id for one in claims])).values(carried_by=None)
-    await tx.session.execute(carriers, execution_options=_BLINDLY)
-    for one in claims:
-        if one.carried:
-            carried = mine.where(col(MessageRow.id).in_([key for key, _ in one.carried])).values(carried_by=one.row.id)
-            await tx.session.execute(carried, execution_options=_BLINDLY)
+    under_way = {"worker": worker, "until": lease_until}
+    mine = [{"key": one.row.id, "by": None, **under_way} for one in claims]
+    mine += [{"key": key, "by": one.row.id, **under_way} for one in claims for key, _ in one.carried]
+    await tx.write(_CLAIM, mine)
     tries = [
         {
             "message_id": one.row.id, "number": one.number, "worker": worker, "started_at": tx.now, "may_be_double": one.may_be_double,
@@ -179,7 +186,7 @@ async def _note_claims(tx: Transaction, worker: str, claims: Sequence[Claim]) ->
         }
         for one in claims
     ]  # fmt: skip
-    await tx.session.execute(insert(Attempt), tries)
+    await tx.write(_TRY, tries)
 
 
 async def _known(tx: Transaction, table: type[_Row], ids: Iterable[int | None]) -> dict[int, _Row]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from deadlines import CalendarGap, CityLaw, Clock, Facts, as_z, assess, read_moment
@@ -379,9 +379,3 @@ async def due_assessments(tx: Transaction, limit: int = 20) -> list[Spill]:
     """Spills whose facts wait to be put to the law."""
     chosen = select(Spill).where(col(Spill.assess_at) <= tx.now).order_by(col(Spill.assess_at)).limit(limit)
     return list((await tx.session.execute(tx.held(chosen, skip_locked=True))).scalars())
-
-
-async def next_assessment_at(tx: Transaction) -> datetime | None:
-    """When the next spill is to be put to the law again."""
-    moment: datetime | None = await tx.session.scalar(select(func.min(col(Spill.assess_at))))
-    return moment

@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Table, func, insert, or_, select, update
+from sqlalchemy import Table, bindparam, func, insert, or_, select, update
 from sqlmodel import col
 
 from service import bundles
@@ -29,6 +29,17 @@ _A_CALL = timedelta(minutes=1)
 _CALLS_IN_A_ROW = 3
 _MESSAGE: Table = MessageRow.metadata.tables["message"]
 _ADD = insert(_MESSAGE)
+_EARLIEST = select(func.min(_MESSAGE.c.next_at)).where(_MESSAGE.c.state == "waiting")
+# When messages are to be tried, in the queue and not yet, each from the end of its part of the index, however much waits; and when the
+# message of a dead worker comes free.
+NEXT = (
+    _EARLIEST.where(_MESSAGE.c.queued.is_(True)).scalar_subquery(),
+    _EARLIEST.where(_MESSAGE.c.queued.is_(False)).scalar_subquery(),
+    select(func.min(_MESSAGE.c.lease_until)).where(_MESSAGE.c.state == "sending").scalar_subquery(),
+)
+# When the next message comes that is not due at the moment `now`.
+COMING = _EARLIEST.where(_MESSAGE.c.queued.is_(False), _MESSAGE.c.next_at > bindparam("now")).scalar_subquery()
+_NEXT = select(*NEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +162,8 @@ async def cancel(tx: Transaction, obligation: Obligation, person: str | None = N
 
 async def next_message_at(tx: Transaction) -> datetime | None:
     """When the next message is to be tried, or a dead worker's message comes free."""
-    earliest = select(func.min(col(MessageRow.next_at))).where(col(MessageRow.state) == "waiting")
-    # Each from the end of its part of the index, however much waits.
-    waiting = [await tx.session.scalar(earliest.where(col(MessageRow.queued).is_(queued))) for queued in (True, False)]
-    leased = await tx.session.scalar(select(func.min(col(MessageRow.lease_until))).where(col(MessageRow.state) == "sending"))
-    return min((moment for moment in (*waiting, leased) if moment), default=None)
+    moments = (await tx.session.execute(_NEXT)).one()
+    return min((moment for moment in moments if moment), default=None)
 
 
 async def waits_since(tx: Transaction) -> datetime | None:

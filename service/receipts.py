@@ -152,12 +152,6 @@ async def silent_messages(tx: Transaction) -> list[str]:
     return list((await tx.session.execute(query)).scalars())
 
 
-async def next_silence_at(tx: Transaction) -> datetime | None:
-    """When the next message has been silent for too long."""
-    moment: datetime | None = await tx.session.scalar(select(func.min(col(MessageRow.silent_until))))
-    return moment
-
-
 async def give_up_waiting(tx: Transaction, key: str) -> None:
     """Nothing was heard of a message for too long: record it, and what follows. Done once, and not for what was acknowledged or done."""
     message = await message_of(tx, key)

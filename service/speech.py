@@ -39,6 +39,13 @@ def _written(moment: datetime, pattern: str, zone: ZoneInfo, locale: str) -> str
     return str(format_datetime(moment, pattern, tzinfo=zone, locale=locale))
 
 
+@lru_cache(maxsize=10_000, typed=True)
+def _decimal(number: float, locale: str) -> str:
+    """A number as it is written in a locale. Kept, because every length of time says two of them."""
+    return str(format_decimal(number, locale=locale))
+
+
+@lru_cache(maxsize=10_000)
 def moment_of(text: str | None) -> datetime | None:
     """An instant of a clock object."""
     return None if text is None else read_moment(text, ZoneInfo("UTC"))
@@ -81,7 +88,7 @@ class Speech:
 
     def number(self, number: float) -> str:
         """A number as people of this language write it."""
-        return str(format_decimal(number, locale=LOCALES[self.language]))
+        return _decimal(number, LOCALES[self.language])
 
     def when(self, moment: datetime, zone: ZoneInfo) -> str:
         """Local time with the zone's abbreviation: Mon Nov 30, 4:05 PM PST."""

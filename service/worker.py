@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
+from sqlalchemy import func, select
+from sqlmodel import col
 
 from notifiers import Channel
 from service import (
@@ -36,7 +38,7 @@ from service.lanes import Faults as Faults
 from service.lanes import Lane as Lane
 from service.leases import Leases, hand_back
 from service.logbook import about
-from service.tables import Heartbeat, Obligation, Spill
+from service.tables import Heartbeat, MessageRow, Obligation, Spill
 from service.transaction import House, reading, transaction
 
 log = logging.getLogger(__name__)
@@ -45,6 +47,13 @@ SAFETY_SECONDS = 30
 # Where other processes write to the database too, their commits ring our bell by wake-ups, which may be lost: look so often.
 LOOK_SECONDS = 5
 _PAUSE_AFTER_FAULT_SECONDS = 1.0
+_LOOK_AT_WHAT_IS_LEFT = timedelta(seconds=1)
+# When something is due next, in one question.
+_NEXT = select(
+    *outbox.NEXT,
+    outbox.COMING,
+    *(select(func.min(col(moment))).scalar_subquery() for moment in (Obligation.next_at, Spill.assess_at, MessageRow.silent_until)),
+)
 _TRY_CLIMB_AGAIN = timedelta(minutes=1)
 _TRY_TELLING_AGAIN = timedelta(minutes=1)
 _HAND_BACK_SECONDS = 3.0
@@ -65,6 +74,8 @@ class Worker:
         # Until when a step of telling subscribers that failed is left alone.
         self._held: dict[str, datetime] = {}
         self._faults = Faults()
+        # When there will be more to do than now.
+        self._rings_at: datetime | None = None
         self._last_round: datetime | None = None
 
     def works_at(self, now: datetime) -> bool:
@@ -88,12 +99,15 @@ class Worker:
 
     async def _note_round(self) -> datetime | None:
         async with transaction(self.house, self.name) as tx:
-            moments = [await outbox.next_message_at(tx), await escalation.next_climb_at(tx), await obligations.next_assessment_at(tx)]
-            moments.append(await receipts.next_silence_at(tx))
+            found: list[datetime | None] = list((await tx.session.execute(_NEXT, {"now": tx.now})).one())
             if (subscribers := await telling.next_at(tx)) is not None:
-                moments.append(max([subscribers, *self._held.values()]))
-            following = min((moment for moment in moments if moment), default=None)
+                found.append(max([subscribers, *self._held.values()]))
+            moments = [moment for moment in found if moment]
+            following = min(moments, default=None)
             await tx.session.merge(Heartbeat(worker=self.name, at=tx.now, next_wake_at=following))
+            # What is due and was left is for the senders, who come back to it by themselves; it is looked at again soon, and not at once.
+            left = [tx.now + _LOOK_AT_WHAT_IS_LEFT] if any(moment <= tx.now for moment in moments) else []
+            self._rings_at = min([*left, *(moment for moment in moments if moment > tx.now)], default=None)
         self._last_round = tx.now
         return following
 
@@ -250,14 +264,14 @@ class Worker:
             try:
                 while await self.prepare():
                     pass
-                following = await self._note_round()
+                await self._note_round()
             except ClockIsWrong:
                 raise
             except Exception:  # a blip of the database ends nothing
                 await self._pause(ear, "climbing")
             else:
-                if following is not None:
-                    at = DateTrigger(following)
+                if self._rings_at is not None:
+                    at = DateTrigger(self._rings_at)
                     scheduler.add_job(ring, at, id="next", replace_existing=True, misfire_grace_time=None, coalesce=True, max_instances=1)
 
     async def _send_when_due(self, channel: Channel) -> None:

@@ -101,9 +101,9 @@ def a_database_server(*options: str) -> Iterator[DatabaseServer]:
 
 
 @contextmanager
-def a_server() -> Iterator[str]:
-    """A server with an empty database; yields its address as SPILLCLOCK_DATABASE_URL takes it."""
-    with a_database_server() as server:
+def a_server(*, durable: bool = False) -> Iterator[str]:
+    """A server with an empty database; yields its address as SPILLCLOCK_DATABASE_URL takes it. `durable`: it waits for the disk."""
+    with a_database_server(*(["fsync=on"] if durable else [])) as server:
         yield server.url
 
 

@@ -24,6 +24,7 @@ from service.spills import clean
 from service.suppressions import OPTED_OUT, restore, standing, suppress
 from service.tables import MessageRow, Obligation, Reply, Spill, Subscription
 from service.transaction import House, Transaction, reading, transaction
+from service.withholding import withheld_from
 from service.wording import Part, fitted
 
 # Two machines that answer one another would never end. What holds neither command nor code is answered once an hour; what holds one, but
@@ -313,7 +314,10 @@ async def of_spill(tx: Transaction, spill: Spill) -> list[Reply]:
 
 
 async def unsettled(tx: Transaction, staff: Staff) -> list[tuple[Reply, Spill | None]]:
-    """The replies that nobody could make sense of and no person has looked at, oldest first, of the spills that somebody may see."""
+    """The replies that nobody could make sense of and no person has looked at, oldest first, of the spills that somebody may see.
+
+    What whoever reported a spill wrote is left out for those who may not know them.
+    """
     query = (
         select(Reply, Spill)
         .outerjoin(Spill, col(Spill.id) == col(Reply.spill_id))
@@ -322,7 +326,14 @@ async def unsettled(tx: Transaction, staff: Staff) -> list[tuple[Reply, Spill | 
     )
     if staff.cities is not None:
         query = query.where(or_(col(Spill.city).in_(staff.cities), col(Spill.city).is_(None)))
-    return [(reply, spill) for reply, spill in await tx.session.execute(query.limit(500))]
+    found = [(reply, spill) for reply, spill in await tx.session.execute(query.limit(500))]
+    return [(reply, spill) for reply, spill in found if not _is_of_reporter(staff, reply, spill)]
+
+
+def _is_of_reporter(staff: Staff, reply: Reply, spill: Spill | None) -> bool:
+    """Whether a reply is of a reporter in confidence whom somebody may not know."""
+    kept_out = withheld_from(staff.office(spill.city), spill) if spill is not None else None
+    return kept_out is not None and kept_out.text(reply.sender) != reply.sender
 
 
 async def settle(tx: Transaction, staff: Staff, number: int) -> Reply:

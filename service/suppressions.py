@@ -19,6 +19,8 @@ from service.transaction import Transaction
 OPTED_OUT = "opted_out"
 REASONS = {"bounced": "does not exist or takes no mail", "opted_out": "its owner asked for no more", "complained": "its owner complained"}
 _NUMBER_REFUSED = "is out of service or takes no texts"
+# What messages to a reporter call them (service/following.py).
+_REPORTER = "the reporter"
 CHANNEL_NAMES = {"sms": "text messages", "email": "e-mail", "voice": "calls"}
 _OPEN_STATES = ("running", "overdue", "waiting")
 
@@ -131,7 +133,9 @@ async def listed(tx: Transaction, staff: Staff, *, lifted: bool = False) -> list
     found = []
     for row in rows:
         cities, names = owners.get((row.channel, row.address), (set(), []))
-        if not cities or any(staff.may_see(city) for city in cities):
+        # That of somebody who reported a spill is for those who may know who that was.
+        hidden = _REPORTER in names and not any(staff.may("officer", city) for city in cities)
+        if not hidden and (not cities or any(staff.may_see(city) for city in cities)):
             found.append((row, names))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -129,5 +130,5 @@ async def certificate_page(request: Request, reference: str) -> Response:
         raise NotKnown(f"the record of {reference} was not destroyed")
     return staff_page(
         request, "certificate.html", staff=staff, spill=spill, zone=zone_of(house, spill.city), certificate=certificate, kinds=KINDS,
-        city=city_name(house, spill.city) if spill.city else "",
+        city=city_name(house, spill.city) if spill.city else "", moment=datetime.fromisoformat,
     )  # fmt: skip

@@ -38,6 +38,7 @@ from deadlines import as_z
 from notifiers import blank
 from service import board, kept_files, public_record, spill_search, staff_log
 from service.destroying import RETENTION, destroy_sealed, empty_log
+from service.door_tables import ForwardedSpill
 from service.errors import BadInput, Conflict
 from service.events import RecordDestroyed
 from service.personal import REMOVED
@@ -211,6 +212,10 @@ def _of_papers(spill_id: int, now: datetime) -> list[_Part]:
         ),
         _Part("reasons", Obligation, (col(Obligation.spill_id) == spill_id) & _holds_anything(Obligation.reason), {"reason": REMOVED}),
         _Part("reasons", LegalHold, hold, {"reason": REMOVED, "lifted_why": REMOVED}),
+        _Part(
+            "messages", ForwardedSpill, (col(ForwardedSpill.spill_id) == spill_id) & _holds_anything(ForwardedSpill.words),
+            {"words": REMOVED, "made_by": REMOVED, "notes": "", "problem": "", "next_at": None},
+        ),
         _Part("files", KeptFile, col(KeptFile.spill_id) == spill_id),
     ]  # fmt: skip
 

@@ -99,9 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     _calendar_commands(commands, command)
     _audit_commands(commands, command)
     _retention_commands(commands, command)
-    _export_arguments(
-        command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
-    )
+    _export_and_import(command)
     _backup_commands(command)
     _simulate_arguments(command("simulate", _later("simulate"), "fill an empty database with a believable history, and measure it"))
     _import_arguments(command("import", _later("import"), "take in the city's own sheet (CSV) of earlier spills, or try it with --dry-run"))
@@ -124,6 +122,12 @@ def _rules_commands(commands: Any, command: Callable[..., argparse.ArgumentParse
 def _doctor_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("--send-test", default="", metavar="ADDRESS", help="send one test message there instead, and print what came of it")
     doctor.add_argument("--by", choices=CHANNELS, help="the channel (default: by the address)")
+
+
+def _export_and_import(command: Callable[..., argparse.ArgumentParser]) -> None:
+    _export_arguments(
+        command("export", _later("export"), "write a paper of a spill or its evidence bundle to a file; list them without PAPER")
+    )
 
 
 def _import_arguments(sheet: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ How long a record is kept, and what can be asked of it, stands in [operate.md](o
   ([why](decisions/0010-what-the-public-sees.md)). Advisories stand word for word on pages of their own.
 - **reporter**: of their own report, on their private page. **discharger**: of the spill they answer for, on theirs.
 - **viewer**, **officer**, **manager**, **administrator**: staff by their role in the city. A viewer reads everything but
-  who reported in confidence, which is taken out of every text.
+  who reported in confidence, which is taken out of texts. **Known gap:** some texts still name them, such as replies.
 - **agency**: whoever is given a paper, a referral, or the evidence bundle without the reporter.
 
 Somebody who agreed to be named is named to all of the staff and in papers. The log of the program holds none of this.

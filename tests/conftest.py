@@ -107,6 +107,7 @@ LONG = (
     "test_bundle_lived",
     "test_calendar_in_chromium",
     "test_city_texts_in_chromium",
+    "test_clock_check",
     "test_closing",
     "test_discharger_in_chromium",
     "test_doors_privacy",

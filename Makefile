@@ -41,7 +41,7 @@ bench: $(READY)  ## measure speed against other programs; docs/performance.md sa
 
 test-postgresql: export SPILLCLOCK_TESTS_DATABASE := postgresql
 test-postgresql: export SPILLCLOCK_TESTS_REQUIRE_POSTGRESQL := 1
-test-postgresql: $(READY)  ## the tests of service and pages on PostgreSQL, on a server of their own (SPILLCLOCK_TESTS_PART=1: what CI runs of them)
+test-postgresql: $(READY)  ## the tests of service and pages on PostgreSQL, on a server of their own (SPILLCLOCK_TESTS_PART=1: those that touch it most)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS) tests/service tests/pages
 
 check: $(READY)  ## lint, format, types, import contracts, house rules

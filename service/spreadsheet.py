@@ -15,11 +15,12 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 def csv_of(rows: Iterable[Sequence[Cell]]) -> bytes:
     """The rows, headings first. A text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers, None is empty."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows([_safe(cell) for cell in row] for row in rows)
+    csv.writer(out, lineterminator="\r\n").writerows([safe(cell) for cell in row] for row in rows)
     return out.getvalue().encode("utf-8-sig")
 
 
-def _safe(cell: Cell) -> str | int | float:
+def safe(cell: Cell) -> str | int | float:
+    """A cell as it is written: a text that a spreadsheet would run with an apostrophe before it, None as nothing, numbers as they are."""
     if isinstance(cell, str):
         text = cell.replace("\x00", "")
         return f"'{text}" if text.startswith(_FORMULAS) else text

@@ -5,8 +5,6 @@ What is not known is "not known" in a CSV and null in JSON: never no, never 0, a
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +19,9 @@ from service.case_file.record import CaseRecord
 from service.causes import causes_in
 from service.pages.speech import ENGLISH
 from service.particulars import PARTICULARS
+from service.spreadsheet import csv_of, safe
 
 NOT_KNOWN = "not known"
-# A cell that begins with one of these is a formula to a spreadsheet.
-_RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 Value = str | int | float | None
 Row = Mapping[str, Value]
 Columns = Mapping[str, str | Callable[[CaseRecord], Value]]
@@ -42,22 +39,15 @@ class Export:
 
 
 def as_csv(export: Export) -> bytes:
-    """UTF-8 with its mark, so that spreadsheets read accents; lines end as RFC 4180 has them."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(export.columns)
-    writer.writerows([cell(row.get(column)) for column in export.columns] for row in export.rows)
-    return out.getvalue().encode("utf-8-sig")
+    """The rows for a spreadsheet, headings first; what is not known is said."""
+    return csv_of([export.columns, *([cell(row.get(column)) for column in export.columns] for row in export.rows)])
 
 
 def cell(value: Value) -> str | int | float:
-    """A value as a cell of a CSV: a text that a spreadsheet would run gets an apostrophe before it."""
+    """A value as a cell of a CSV; NOT_KNOWN where there is none, or nothing but blanks."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return NOT_KNOWN
-    if isinstance(value, str):
-        text = value.replace("\r\n", "\n").replace("\x00", "")
-        return f"'{text}" if text.startswith(_RUNS) else text
-    return value
+    return safe(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
 def as_json(export: Export) -> bytes:

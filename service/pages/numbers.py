@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -23,14 +21,13 @@ from service.pages.entrance import StaffRoute, signed_in
 from service.pages.rendering import city_name, house_of, rule_of, staff_page, zone_of
 from service.pages.speech import ENGLISH
 from service.pages.words import MATERIALS
+from service.spreadsheet import MEDIA_TYPE, csv_of
 from service.transaction import House, reading
 
 router = APIRouter(prefix="/staff/numbers", include_in_schema=False, route_class=StaffRoute)
 _NO_CITY = "No city yet"
 # What a page shows of a chart; its file holds all. Five years of repeat places are more than anybody reads, or a telephone loads.
 MOST_ROWS, MOST_REFERENCES = 50, 12
-# What a spreadsheet would take for a formula (OWASP, CSV injection).
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +84,7 @@ async def numbers_file(request: Request, table: str) -> Response:
     chart = CHARTS[table](house, counted)
     name = f"{table}-{counted.stretch.first}-{counted.stretch.last}.csv"
     rows = [chart.heads, *((bar.name, *bar.cells, *([bar.note] if bar.note else [])) for bar in chart.bars)]
-    return Response(as_csv(rows), media_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-def as_csv(rows: Sequence[Sequence[str]]) -> bytes:
-    """Rows as a spreadsheet opens them, in UTF-8 with its mark. No cell is taken for a formula: an apostrophe stands before such a one."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows([["'" + cell if cell.startswith(_FORMULAS) else cell for cell in row] for row in rows])
-    return out.getvalue().encode("utf-8-sig")
+    return Response(csv_of(rows), media_type=MEDIA_TYPE, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 async def _counted(request: Request, staff: Staff) -> Numbers:

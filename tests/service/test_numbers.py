@@ -15,7 +15,7 @@ from service.access import Staff
 from service.causes import find_cause
 from service.errors import BadInput
 from service.numbers import Kept, Numbers, Stretch, count, read_stretch
-from service.pages.numbers import as_csv
+from service.spreadsheet import csv_of
 from service.transaction import reading, transaction
 from tests.houses import OFFICER, TUESDAY, Household
 from tests.spills import a_report
@@ -130,7 +130,7 @@ async def test_the_api_says_the_same_and_refuses_what_cannot_be_counted(small: H
 
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20), min_size=1, max_size=4))
 def test_no_cell_of_a_file_is_a_formula_and_none_is_lost(cells: list[str]) -> None:
-    [row] = csv.reader(io.StringIO(as_csv([cells]).decode("utf-8-sig"), newline=""))
+    [row] = csv.reader(io.StringIO(csv_of([cells]).decode("utf-8-sig"), newline=""))
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) for cell in row)
     assert [
         cell.removeprefix("'") if not given_cell.startswith("'") else cell for cell, given_cell in zip(row, cells, strict=True)

@@ -34,8 +34,7 @@ from service import (
 from service.claims import Claim, claim
 from service.clock_check import ClockCheck, ClockIsWrong
 from service.events import AssessmentFailed
-from service.lanes import Faults as Faults
-from service.lanes import Lane as Lane
+from service.lanes import Faults, Lane
 from service.leases import Leases, hand_back
 from service.logbook import about
 from service.tables import Heartbeat, MessageRow, Obligation, Spill

@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from service.app import build_app
-from service.worker import Faults
+from service.lanes import Faults
 from tests.houses import TUESDAY, Household
 from tests.spills import NOWHERE_NEAR, a_report
 

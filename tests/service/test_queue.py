@@ -12,10 +12,11 @@ from sqlmodel import col
 from notifiers import FileChannel, Message, Outcome, Receipt
 from service import outbox
 from service.claims import claim
+from service.lanes import Lane
 from service.sending import HANDED_BACK, send
 from service.tables import MessageRow
 from service.transaction import transaction
-from service.worker import Lane, Worker, working
+from service.worker import Worker, working
 from tests.houses import Household
 from tests.service.channels import Gate, Post
 from tests.service.test_outbox import a_promise, a_quiet_household, at_work, the_row

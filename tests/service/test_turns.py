@@ -12,10 +12,10 @@ from sqlmodel import col
 
 from service import escalation
 from service.claims import claim
+from service.lanes import Lane
 from service.tables import MessageRow, Obligation, Spill
 from service.transaction import reading, transaction
 from service.turns import cities_waiting, in_turn
-from service.worker import Lane
 from tests.houses import Household
 from tests.service.both_databases import home as home
 from tests.service.both_databases import server as server
